@@ -65,6 +65,9 @@ static const struct column window_columns[] = {
     COLUMN(struct window_result, effective_period),
     COLUMN(struct window_result, agent_version),
     COLUMN(struct window_result, version),
+    COLUMN(struct window_result, container),
+    COLUMN(struct window_result, namespace),
+    COLUMN(struct window_result, pod),
 };
 
 static bool window_is_valid(const void *row)

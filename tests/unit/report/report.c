@@ -377,6 +377,25 @@ TEST(a_window_says_which_version_of_the_application_it_is_of)
 	window_result_free(w);
 }
 
+TEST(a_window_says_in_which_pod_its_jvm_was)
+{
+	struct window_result *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+
+	assert_null(strstr(text, "\"container\":"));
+	assert_null(strstr(text, "\"pod\":"));
+	free(text);
+	strcpy(w->container, "c0ffee");
+	strcpy(w->namespace, "shop");
+	strcpy(w->pod, "pay-0");
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	assert_non_null(strstr(text, "\"container\": \"c0ffee\""));
+	assert_non_null(strstr(text, "\"namespace\": \"shop\""));
+	assert_non_null(strstr(text, "\"pod\": \"pay-0\""));
+	free(text);
+	window_result_free(w);
+}
+
 TEST(the_collapsed_report_is_as_agreed)
 {
 	struct window_result *w = crafted_window();

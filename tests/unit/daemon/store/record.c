@@ -73,6 +73,21 @@ TEST(an_empty_window_makes_the_same_reports_after_it_was_kept)
 	window_result_free(w);
 }
 
+TEST(where_its_jvm_was_is_kept_of_a_window)
+{
+	struct window_result *w = sample_window_empty(1, "shop"), *back;
+
+	strcpy(w->container, "c0ffee");
+	strcpy(w->namespace, "shop");
+	strcpy(w->pod, "pay-0");
+	back = there_and_back(w);
+	assert_string_equal(back->container, "c0ffee");
+	assert_string_equal(back->namespace, "shop");
+	assert_string_equal(back->pod, "pay-0");
+	window_result_free(back);
+	window_result_free(w);
+}
+
 TEST(a_window_that_runs_is_kept_as_it_is)
 {
 	struct window_result *w = sample_window(8, "shop", 45);
