@@ -11,7 +11,8 @@ import yaml
 
 from lib import ROOT, Process, jdks, make_directory, need_root, run, skip, test, wait_until
 from support.cgroup import Group
-from support.profile import CLIENT, DAEMON, Daemon, Workload, classes, report_of, succeeded
+from support.clickhouse import Engine, send
+from support.profile import CLIENT, DAEMON, Daemon, Workload, classes, ctl, report_of, succeeded
 from support.unpacked import unpacked
 
 FOLDER = os.path.join(ROOT, "contrib/kubernetes")
@@ -265,6 +266,22 @@ RECORD = {"annotations": {"io.kubernetes.cri.image-name": "r.io/pay:1", "io.kube
                           "io.kubernetes.cri.sandbox-namespace": "shop"}}
 
 
+def a_fleets_windows_have_its_names(daemon, container_id):
+    """As far as an engine can be had: the windows of the store, sent to one."""
+    engine = Engine()
+    succeeded(ctl("fleet-schema", "--apply", "--url", engine.url))
+    send("store", os.path.join(daemon.state, "windows.db"), engine.url, "node-1", "", "a store")
+    rows = engine.query("SELECT DISTINCT container, namespace, pod FROM windows")
+    assert rows == f"{container_id}\tshop\tpay-0\n", rows
+
+    def asked(*filters):
+        return ctl("fleet", "report", "--format", "json", "--url", engine.url, *filters)
+
+    assert json.loads(succeeded(asked("--namespace", "shop", "--pod", "pay-0")))["window"]["merged"]["windows"] == 1
+    nobody = asked("--pod", "pay-1")
+    assert nobody.returncode == 1 and nobody.stderr.count("\n") == 1, nobody
+
+
 @test
 def a_pods_jvm_is_found_by_the_pods_name_from_anywhere():
     need_root()
@@ -291,7 +308,10 @@ def a_pods_jvm_is_found_by_the_pods_name_from_anywhere():
                               env={**os.environ, "PATH": f"{directory}:{os.environ['PATH']}"})
 
     report = report_of(from_pod("shop/pay-0", "attach", "--duration", "1s", "--format", "json"))
-    assert report["window"]["pid"] == listed["pid"], report["window"]
+    window = report["window"]
+    assert window["pid"] == listed["pid"], window
+    assert (window["container"], window["namespace"], window["pod"]) == (container_id, "shop", "pay-0"), window
+    a_fleets_windows_have_its_names(daemon, container_id)
     nobody = from_pod("shop/pay-1")
     assert nobody.returncode == 1 and nobody.stderr.count("\n") == 1, nobody
     assert from_pod().returncode == 2

@@ -642,6 +642,32 @@ TEST(ticks_are_one_kind_of_stacks_among_others)
 	window_result_free(w);
 }
 
+TEST(objects_that_threads_share_say_so)
+{
+	struct window_result *w = sample_window(6, "shop", 45);
+	struct shared_access a = {
+	    .site = 1, .thread = 7, .allocator = 7, .thread_before = 7, .metric = 10};
+	char *text;
+
+	assert_int_equal(sharing_add(&w->objects.sharing_table, &a), 0);
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_null(strstr(text, "by other threads"));
+	free(text);
+	a.thread = 8;
+	a.location = 1;
+	a.metric = 30;
+	assert_int_equal(sharing_add(&w->objects.sharing_table, &a), 0);
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_non_null(strstr(text, "75.0% by other threads than the one that allocated the "
+				     "object; in 75.0% another thread accessed it before\n"));
+	free(text);
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	assert_non_null(strstr(text, "\"by_others_fraction\": 0.75"));
+	assert_non_null(strstr(text, "\"taken_over_fraction\": 0.75"));
+	free(text);
+	window_result_free(w);
+}
+
 TEST(object_reports_are_as_agreed)
 {
 	static const struct {
