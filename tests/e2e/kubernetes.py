@@ -266,13 +266,39 @@ RECORD = {"annotations": {"io.kubernetes.cri.image-name": "r.io/pay:1", "io.kube
                           "io.kubernetes.cri.sandbox-namespace": "shop"}}
 
 
-def a_fleets_windows_have_its_names(daemon, container_id):
-    """As far as an engine can be had: the windows of the store, sent to one."""
+class Pod:
+    """A daemon on such a node, and the JVM of a pod."""
+
+    def __init__(self):
+        self.container = os.urandom(32).hex()
+        self.group = Group(name=self.container)
+        node = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "env", f"ID={self.container}",
+                f"RECORD={json.dumps(RECORD)}", f"GROUP={self.group.path}",
+                f"JVM={jdks()[0].java} -cp {classes()} DeadStore", "sh", "-c", NODE, "sh")
+        self.daemon = Daemon(prefix=node)
+        self.listed = wait_until(self.row, "the JVM")
+
+    def row(self):
+        listed = json.loads(succeeded(self.daemon.ctl("--json", "list")))
+        return next((j for j in listed if j["name"] == "DeadStore"), None)
+
+    def stop(self):
+        self.daemon.child.kill()
+        self.daemon.stop()
+        self.group.stop()
+
+
+@test
+def windows_of_a_pods_jvm_say_which_pod_that_is():
+    need_root()
+    pod = Pod()
+    window = report_of(pod.daemon.ctl("attach", "pay-0", "--duration", "1s", "--format", "json"))["window"]
+    assert (window["container"], window["namespace"], window["pod"]) == (pod.container, "shop", "pay-0"), window
     engine = Engine()
     succeeded(ctl("fleet-schema", "--apply", "--url", engine.url))
-    send("store", os.path.join(daemon.state, "windows.db"), engine.url, "node-1", "", "a store")
+    send("store", os.path.join(pod.daemon.state, "windows.db"), engine.url, "node-1", "", "a store")
     rows = engine.query("SELECT DISTINCT container, namespace, pod FROM windows")
-    assert rows == f"{container_id}\tshop\tpay-0\n", rows
+    assert rows == f"{pod.container}\tshop\tpay-0\n", rows
 
     def asked(*filters):
         return ctl("fleet", "report", "--format", "json", "--url", engine.url, *filters)
@@ -280,22 +306,14 @@ def a_fleets_windows_have_its_names(daemon, container_id):
     assert json.loads(succeeded(asked("--namespace", "shop", "--pod", "pay-0")))["window"]["merged"]["windows"] == 1
     nobody = asked("--pod", "pay-1")
     assert nobody.returncode == 1 and nobody.stderr.count("\n") == 1, nobody
+    pod.stop()
 
 
 @test
 def a_pods_jvm_is_found_by_the_pods_name_from_anywhere():
     need_root()
-    container_id = os.urandom(32).hex()
-    group = Group(name=container_id)
-    node = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "env", f"ID={container_id}",
-            f"RECORD={json.dumps(RECORD)}", f"GROUP={group.path}", f"JVM={jdks()[0].java} -cp {classes()} DeadStore",
-            "sh", "-c", NODE, "sh")
-    daemon = Daemon(prefix=node)
-
-    def row():
-        return next((j for j in json.loads(succeeded(daemon.ctl("--json", "list"))) if j["name"] == "DeadStore"), None)
-
-    listed = wait_until(row, "the JVM")
+    pod = Pod()
+    daemon, listed = pod.daemon, pod.listed
     assert (listed["namespace"], listed["pod"]) == ("shop", "pay-0"), listed
     assert "shop/pay-0" in succeeded(daemon.ctl("list")).split()
     directory = make_directory()
@@ -308,16 +326,11 @@ def a_pods_jvm_is_found_by_the_pods_name_from_anywhere():
                               env={**os.environ, "PATH": f"{directory}:{os.environ['PATH']}"})
 
     report = report_of(from_pod("shop/pay-0", "attach", "--duration", "1s", "--format", "json"))
-    window = report["window"]
-    assert window["pid"] == listed["pid"], window
-    assert (window["container"], window["namespace"], window["pod"]) == (container_id, "shop", "pay-0"), window
-    a_fleets_windows_have_its_names(daemon, container_id)
+    assert report["window"]["pid"] == listed["pid"], report["window"]
     nobody = from_pod("shop/pay-1")
     assert nobody.returncode == 1 and nobody.stderr.count("\n") == 1, nobody
     assert from_pod().returncode == 2
-    daemon.child.kill()
-    daemon.stop()
-    group.stop()
+    pod.stop()
 
 
 @test
