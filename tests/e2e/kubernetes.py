@@ -291,14 +291,14 @@ class Pod:
 @test
 def windows_of_a_pods_jvm_say_which_pod_that_is():
     need_root()
-    pod = Pod()
-    window = report_of(pod.daemon.ctl("attach", "pay-0", "--duration", "1s", "--format", "json"))["window"]
-    assert (window["container"], window["namespace"], window["pod"]) == (pod.container, "shop", "pay-0"), window
+    shop = Pod()
+    window = report_of(shop.daemon.ctl("attach", "pay-0", "--duration", "1s", "--format", "json"))["window"]
+    assert (window["container"], window["namespace"], window["pod"]) == (shop.container, "shop", "pay-0"), window
     engine = Engine()
     succeeded(ctl("fleet-schema", "--apply", "--url", engine.url))
-    send("store", os.path.join(pod.daemon.state, "windows.db"), engine.url, "node-1", "", "a store")
+    send("store", os.path.join(shop.daemon.state, "windows.db"), engine.url, "node-1", "", "a store")
     rows = engine.query("SELECT DISTINCT container, namespace, pod FROM windows")
-    assert rows == f"{pod.container}\tshop\tpay-0\n", rows
+    assert rows == f"{shop.container}\tshop\tpay-0\n", rows
 
     def asked(*filters):
         return ctl("fleet", "report", "--format", "json", "--url", engine.url, *filters)
@@ -306,14 +306,14 @@ def windows_of_a_pods_jvm_say_which_pod_that_is():
     assert json.loads(succeeded(asked("--namespace", "shop", "--pod", "pay-0")))["window"]["merged"]["windows"] == 1
     nobody = asked("--pod", "pay-1")
     assert nobody.returncode == 1 and nobody.stderr.count("\n") == 1, nobody
-    pod.stop()
+    shop.stop()
 
 
 @test
 def a_pods_jvm_is_found_by_the_pods_name_from_anywhere():
     need_root()
-    pod = Pod()
-    daemon, listed = pod.daemon, pod.listed
+    shop = Pod()
+    daemon, listed = shop.daemon, shop.listed
     assert (listed["namespace"], listed["pod"]) == ("shop", "pay-0"), listed
     assert "shop/pay-0" in succeeded(daemon.ctl("list")).split()
     directory = make_directory()
@@ -330,7 +330,7 @@ def a_pods_jvm_is_found_by_the_pods_name_from_anywhere():
     nobody = from_pod("shop/pay-1")
     assert nobody.returncode == 1 and nobody.stderr.count("\n") == 1, nobody
     assert from_pod().returncode == 2
-    pod.stop()
+    shop.stop()
 
 
 @test
