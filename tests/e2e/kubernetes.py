@@ -252,11 +252,13 @@ case "$*" in
 *) echo "kubectl: $*" >&2; exit 1 ;;
 esac
 """
-# A node in a namespace of processes: its first process sees what containerd noted down, the daemon is in a container that
+# A node in a namespace of processes, whose numbers JVMs elsewhere may have, too: its first process sees what containerd noted down, the daemon is in a container that
 # does not, and a JVM is in a group of that container's.
 NODE = """
 set -e
 mount -t tmpfs none /run
+mkdir -p /tmp/hsperfdata_root
+mount -t tmpfs -o mode=755 none /tmp/hsperfdata_root
 mkdir -p /run/containerd/io.containerd.runtime.v2.task/k8s.io/$ID
 echo "$RECORD" > /run/containerd/io.containerd.runtime.v2.task/k8s.io/$ID/config.json
 sh -c 'echo $$ > '"$GROUP"'/cgroup.procs; exec $JVM' > /dev/null 2>&1 &
@@ -297,7 +299,7 @@ def windows_of_a_pods_jvm_say_which_pod_that_is():
     engine = Engine()
     succeeded(ctl("fleet-schema", "--apply", "--url", engine.url))
     send("store", os.path.join(shop.daemon.state, "windows.db"), engine.url, "node-1", "", "a store")
-    rows = engine.query("SELECT DISTINCT container, namespace, pod FROM windows")
+    rows = engine.query("SELECT DISTINCT container, namespace, pod FROM jxperf.windows")
     assert rows == f"{shop.container}\tshop\tpay-0\n", rows
 
     def asked(*filters):

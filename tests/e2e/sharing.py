@@ -32,11 +32,11 @@ def what_threads_share_is_told_from_what_one_keeps_or_hands_on(jdk):
     assert own["by_others"] == own["taken_over"] == 0, own
     assert handed["by_others"] == handed["samples"] and handed["by_others_fraction"] > 0.999, handed
     # Handed on once, each array is taken over once, however often it is accessed then.
-    assert 0 < handed["taken_over"] < handed["samples"], handed
+    assert 0 < handed["taken_over"] < 0.5 * handed["samples"], handed
     assert 0.1 < common["by_others_fraction"] < 0.9, common
     assert 0.05 < common["taken_over_fraction"] < 0.95, common
     assert common["stores_by_others"] > 0, common
-    assert own["stores"] == handed["stores"] == 0, found
+    assert own["stores"] > 0 and handed["stores"] == 0, found
     jvm.stop()
     daemon.stop()
 
@@ -53,7 +53,7 @@ def a_fleet_says_the_same():
         windows, *_ = send("store", path, engine.url, "east1", "blue", "a store")
     assert windows >= 1, windows
     there = dict(line.split("\t") for line in engine.query(
-        "SELECT site_method, sum(by_others) FROM (SELECT * FROM sharing LIMIT 1 BY app, host, store, window_no, row_no) "
+        "SELECT site_method, sum(by_others) FROM (SELECT * FROM jxperf.sharing LIMIT 1 BY app, host, store, window_no, row_no) "
         "WHERE site_class = 'SharedArrays' GROUP BY site_method").splitlines())
     for name, said in here.items():
         assert int(there[name]) >= said["by_others"], (name, there, said)

@@ -1,12 +1,14 @@
 /**
- * Two threads, one of which makes arrays and hands some of them on: own ones (int[]) it sums alone,
- * handed ones (long[]) the other thread sums alone, and both sum and fill those that they have in
- * common (short[]).
+ * Two threads, one of which makes arrays, new ones every few times, and hands some of them on: to own
+ * ones (int[]) it adds alone, handed ones (long[]) the other thread sums alone, and both add to those
+ * that they have in common (short[]).
  */
 final class SharedArrays {
-    private static final int BYTES = 65536;
-    private static final int ROUNDS = 24;
+    private static final int BYTES = 262144;
+    private static final int ROUNDS = 12;
+    private static final int TIMES = 40;
 
+    private static int[] own;
     static volatile long[] handed = new long[BYTES / 8];
     static volatile short[] common = new short[BYTES / 2];
     static volatile long sink;
@@ -25,12 +27,11 @@ final class SharedArrays {
         return new short[BYTES / 2];
     }
 
-    static long sumOwn(int[] a) {
-        long sum = 0;
+    static int addToOwn(int[] a, int value) {
         for (int i = 0; i < a.length; i++) {
-            sum += a[i];
+            a[i] += value;
         }
-        return sum;
+        return a[value & 1023];
     }
 
     static long sumHanded(long[] a) {
@@ -61,16 +62,15 @@ final class SharedArrays {
         other.setDaemon(true);
         other.start();
         Workload.repeat(args, value -> {
-            int[] own = makeOwn();
-            long sum = 0;
-
-            handed = makeHanded();
-            common = makeCommon();
-            for (int r = 0; r < ROUNDS; r++) {
-                sum += sumOwn(own);
-                addToCommon(common, value + r);
+            if (value % TIMES == 1) {
+                own = makeOwn();
+                handed = makeHanded();
+                common = makeCommon();
             }
-            return (int) sum + value + 1;
+            for (int r = 0; r < ROUNDS; r++) {
+                sink += addToOwn(own, value + r) + addToCommon(common, value + r);
+            }
+            return value + 1;
         });
     }
 }
