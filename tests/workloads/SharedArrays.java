@@ -6,7 +6,7 @@
 final class SharedArrays {
     private static final int BYTES = 262144;
     private static final int ROUNDS = 12;
-    private static final int TIMES = 40;
+    private static final int TIMES = 2000;
 
     private static int[] own;
     static volatile long[] handed = new long[BYTES / 8];
