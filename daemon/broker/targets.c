@@ -313,8 +313,8 @@ static void finish(struct broker_targets *t, struct broker_target *e,
 	(void)snprintf(name.message, sizeof(name.message), "%s", e->name); /* Shorter. */
 	trace_touch(t, e);
 	e->state = TARGET_ATTACHED;
-	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), proc_owner(&e->identity),
-		    found, &name);
+	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), proc_owner(&e->identity), found,
+		    &name);
 }
 
 void broker_targets_answered(struct broker_targets *t, const struct worker_question *question,

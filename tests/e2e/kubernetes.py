@@ -252,8 +252,9 @@ case "$*" in
 *) echo "kubectl: $*" >&2; exit 1 ;;
 esac
 """
-# A node in a namespace of processes, whose numbers JVMs elsewhere may have, too: its first process sees what containerd noted down, the daemon is in a container that
-# does not, and a JVM is in a group of that container's.
+# A node in a namespace of processes, whose numbers JVMs elsewhere may have, too: its first process sees what containerd
+# noted down, the daemon is in a container that does not, and a JVM is in a group of that container's. The notes are
+# another user's, as root's are for a daemon that is not root: reading them takes a right.
 NODE = """
 set -e
 mount -t tmpfs none /run
@@ -261,6 +262,8 @@ mkdir -p /tmp/hsperfdata_root
 mount -t tmpfs -o mode=755 none /tmp/hsperfdata_root
 mkdir -p /run/containerd/io.containerd.runtime.v2.task/k8s.io/$ID
 echo "$RECORD" > /run/containerd/io.containerd.runtime.v2.task/k8s.io/$ID/config.json
+chown -R 1 /run/containerd
+chmod -R go= /run/containerd
 sh -c 'echo $$ > '"$GROUP"'/cgroup.procs; exec $JVM' > /dev/null 2>&1 &
 unshare --mount sh -c 'umount /run; exec "$@"' sh "$@"
 """

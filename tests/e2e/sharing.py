@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Which threads access an allocation site's objects: a program of which it is known which arrays one thread keeps, which
-it hands on, and which two threads have in common."""
+"""Which threads access an allocation site's objects: a program of which it is known which arrays one thread keeps,
+which it hands on, and which two threads have in common."""
+import json
+import math
 import os
 
 from lib import jdks, note, run, test, test_on_jdks
@@ -53,10 +55,15 @@ def a_fleet_says_the_same():
         windows, *_ = send("store", path, engine.url, "east1", "blue", "a store")
     assert windows >= 1, windows
     there = dict(line.split("\t") for line in engine.query(
-        "SELECT site_method, sum(by_others) FROM (SELECT * FROM jxperf.sharing LIMIT 1 BY app, host, store, window_no, row_no) "
-        "WHERE site_class = 'SharedArrays' GROUP BY site_method").splitlines())
-    for name, said in here.items():
-        assert int(there[name]) >= said["by_others"], (name, there, said)
+        "SELECT site_method, sum(by_others) FROM "
+        "(SELECT * FROM jxperf.sharing LIMIT 1 BY app, host, store, window_no, row_no) "
+        f"WHERE window_no = {report['window']['id'][1:]} AND site_class = 'SharedArrays' GROUP BY site_method").splitlines())
+    assert {name: int(count) for name, count in there.items()} == {n: s["by_others"] for n, s in here.items()}, there
+    merged = sites(json.loads(succeeded(daemon.ctl("report", "--app", "SharedArrays", "--format", "json"))))
+    fleet = sites(json.loads(succeeded(ctl("fleet", "report", "--format", "json", "--url", engine.url))))
+    for name, said in merged.items():
+        for key, value in said.items():
+            assert math.isclose(value, fleet[name][key], rel_tol=1e-9), (name, key, said, fleet[name])
     jvm.stop()
     daemon.stop()
 
