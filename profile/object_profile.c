@@ -84,6 +84,7 @@ void object_profile_release(struct object_profile *o)
 {
 	row_table_release(&o->site_table);
 	row_table_release(&o->access_table);
+	row_table_release(&o->sharing_table);
 	class_profile_release(&o->classes);
 	strata_release(&o->strata);
 	*o = (struct object_profile){0};

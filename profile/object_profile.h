@@ -19,6 +19,7 @@
 
 #include "profile/container/row_table.h"
 #include "profile/class_profile.h"
+#include "profile/sharing.h"
 #include "profile/strata.h"
 
 #define OBJECT_PROFILE_REGIONS 4 /* Jxp__Region */
@@ -71,6 +72,7 @@ struct object_access {
 struct object_profile {
 	TABLE_OF(struct object_site, sites, site_count, site_table);
 	TABLE_OF(struct site_access, accesses, access_count, access_table);
+	TABLE_OF(struct site_sharing, sharing, sharing_count, sharing_table);
 	struct access_sum
 	    attributed; /* accesses to tracked objects; metric without their weights */
 	struct access_sum

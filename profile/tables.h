@@ -35,6 +35,7 @@ enum profile_table {
 	TABLE_EFFECT_FIRST,
 	TABLE_EFFECT_LAST,
 	TABLE_EFFECT_HEAPS,
+	TABLE_SHARING, /* not in records of before */
 	PROFILE_TABLES,
 };
 

@@ -126,6 +126,11 @@ static json_t *window_json(const struct report_model *m)
 
 	if (w->findings.cpu_limit > 0)
 		window = json_with(window, "cpu_limit", json_real(w->findings.cpu_limit));
+	if (w->container[0])
+		window = json_with(window, "container", json_string(w->container));
+	if (w->pod[0])
+		window = json_joined(window, JSON_OBJECT({"namespace", json_string(w->namespace)},
+							 {"pod", json_string(w->pod)}));
 	if (s->name[0])
 		window =
 		    json_joined(window, JSON_OBJECT({"schedule", json_string(s->name)},

@@ -45,17 +45,30 @@ static json_t *accesses_json(struct json_writer *writer, const struct ranked_sit
 	return list;
 }
 
+/* Fractions are of what all accesses to the site's objects cost. */
+static json_t *sharing_json(const struct site_sharing *s)
+{
+	return JSON_OBJECT(
+	    {"samples", json_integer((json_int_t)s->samples)},
+	    {"stores", json_integer((json_int_t)s->stores)},
+	    {"by_others", json_integer((json_int_t)s->by_others)},
+	    {"stores_by_others", json_integer((json_int_t)s->stores_by_others)},
+	    {"taken_over", json_integer((json_int_t)s->taken_over)},
+	    {"by_others_fraction", json_real(estimate_fraction(s->metric_by_others, s->metric))},
+	    {"taken_over_fraction", json_real(estimate_fraction(s->metric_taken_over, s->metric))});
+}
+
 static json_t *site_json(struct json_writer *writer, const struct ranked_site *ranked)
 {
 	const struct report_model *m = writer->model;
 	const struct object_profile *l = &m->window->objects;
 	const struct object_site *site = &ranked->sum;
-	json_t *list;
+	json_t *list, *object;
 
 	if (!report_json_take_contexts(writer, site->node, 0))
 		return json_null();
 	list = accesses_json(writer, ranked);
-	return JSON_OBJECT(
+	object = JSON_OBJECT(
 	    {"class", json_string(strings_get(&m->window->profile.strings, site->class_name))},
 	    {"fraction", json_real(ranked->fraction)},
 	    {"fraction_ci95", json_interval(ranked->ci95.low, ranked->ci95.high)},
@@ -77,6 +90,9 @@ static json_t *site_json(struct json_writer *writer, const struct ranked_site *r
 	     json_integer((json_int_t)(ranked->access_count - json_array_size(list)))},
 	    {"accesses", list},
 	    {"numa", ranked->numa.samples ? report_json_site_numa(m, &ranked->numa) : json_null()});
+	return ranked->sharing.samples
+		   ? json_with(object, "sharing", sharing_json(&ranked->sharing))
+		   : object;
 }
 
 static json_t *sum_json(const struct access_sum *sum)

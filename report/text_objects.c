@@ -139,6 +139,18 @@ static void row(FILE *out, const struct profile *p, const struct ranked_site *ra
 	fputc('\n', out);
 }
 
+/* What only one thread accesses needs no words. */
+static void sharing(FILE *out, const struct site_sharing *s)
+{
+	if (s->by_others == 0)
+		return;
+	fprintf(out,
+		"%.1f%% by other threads than the one that allocated the object; in %.1f%% another "
+		"thread accessed it before\n",
+		100 * estimate_fraction(s->metric_by_others, s->metric),
+		100 * estimate_fraction(s->metric_taken_over, s->metric));
+}
+
 static void site_paths(FILE *out, const struct report_model *m, size_t rank)
 {
 	const struct ranked_site *site = &m->objects.ranking.sites[rank];
@@ -154,6 +166,7 @@ static void site_paths(FILE *out, const struct report_model *m, size_t rank)
 			"%.1f%% (%.1f%% to %.1f%%) of what goes to tracked objects of this class\n",
 			100 * site->of_class, 100 * site->of_class_ci95.low,
 			100 * site->of_class_ci95.high);
+	sharing(out, &site->sharing);
 	report_text_path(out, p, site->sum.node, "allocated", 0);
 	for (size_t i = 0; i < site->access_count && i < ACCESSES_SHOWN; i++) {
 		char title[NUMBER_BYTES];

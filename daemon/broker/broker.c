@@ -208,8 +208,8 @@ static void on_answered(void *arg, const struct worker_question *question,
 }
 
 /* The end of an attach. */
-static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner, double cpu_limit,
-			const struct err *words)
+static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner,
+			const struct broker_reply *found, const struct err *words)
 {
 	struct broker *b = arg;
 	struct broker_reply r = {.operation = BROKER_ATTACH,
@@ -217,7 +217,8 @@ static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner, dou
 				 .error = fd < 0 ? -fd : 0,
 				 .fds = fd >= 0,
 				 .owner = owner,
-				 .cpu_limit = cpu_limit,
+				 .cpu_limit = found->cpu_limit,
+				 .container = found->container,
 				 .switch_costs = b->switch_costs};
 
 	strcpy(r.message, words->message);

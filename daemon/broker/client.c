@@ -240,6 +240,16 @@ static bool take_hello(struct broker_client *c, struct broker_reply *hello, ssiz
 	return true;
 }
 
+static void end_texts(struct broker_reply *reply)
+{
+	struct container_names *c = &reply->container;
+
+	reply->message[sizeof(reply->message) - 1] = '\0';
+	c->id[sizeof(c->id) - 1] = '\0';
+	c->namespace[sizeof(c->namespace) - 1] = '\0';
+	c->pod[sizeof(c->pod) - 1] = '\0';
+}
+
 /* Handles one reply; false when it is none of ours. */
 static bool take_reply(struct broker_client *c, struct broker_reply *reply, ssize_t n, int *fds,
 		       size_t fd_count)
@@ -261,7 +271,7 @@ static bool take_reply(struct broker_client *c, struct broker_reply *reply, ssiz
 	at = pendings_find(&c->pendings, reply->id);
 	if (!at || !(*at)->sent || (*at)->request.operation != reply->operation)
 		return false;
-	reply->message[sizeof(reply->message) - 1] = '\0';
+	end_texts(reply);
 	c->cpu_ns = reply->cpu_ns;
 	pending_answer(pendings_take(&c->pendings, at), reply, fds);
 	return true;

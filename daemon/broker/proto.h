@@ -16,6 +16,7 @@
 #include "bpf/gate.h"
 #include "common/err.h"
 #include "common/perf/switch_costs.h"
+#include "proto/container_names.h"
 
 enum broker_operation {
 	/* Run the attach helper on pid; the reply carries the agent's socket. */
@@ -120,6 +121,7 @@ struct broker_reply {
 	uint32_t owner;        /* ATTACH that worked: whose process it is (proc_owner) */
 	double cpu_limit; /* ATTACH that worked: what cgroups let it have, in CPUs; 0: no limit */
 	struct switch_costs switch_costs; /* likewise: of this machine */
+	struct container_names container; /* likewise: the target's */
 	int32_t sampler_error;   /* HELLO: of opening the hardware sampler's events, -errno or 0 */
 	uint32_t login;          /* LOGIN: /proc/PID/loginuid; PROC_ANY_UID: it is not set */
 	uint64_t cpu_ns;         /* proc_own_cpu_ns, when it was sent */

@@ -213,6 +213,8 @@ int broker_targets_attach(struct broker_targets *t, const struct broker_request 
 static void fail(struct broker_targets *t, struct broker_target *e, int error,
 		 const struct err *err)
 {
+	static const struct broker_reply nothing;
+
 	cleanup_close(&e->connection);
 	e->connection = -1;
 	close_pidfd(e);
@@ -223,7 +225,7 @@ static void fail(struct broker_targets *t, struct broker_target *e, int error,
 		free_place(t, e);
 	}
 	broker_workers_release(t->workers, e->pid);
-	t->attached(t->arg, e->request_id, error, PROC_ANY_UID, 0, err);
+	t->attached(t->arg, e->request_id, error, PROC_ANY_UID, &nothing, err);
 }
 
 /* A failure is no reason not to attach: the replies say that first touches are not known. */
@@ -303,15 +305,16 @@ static void confirm(struct broker_targets *t, struct broker_target *e)
 		e->state = TARGET_CONFIRMING;
 }
 
-static void finish(struct broker_targets *t, struct broker_target *e, double cpu_limit)
+static void finish(struct broker_targets *t, struct broker_target *e,
+		   const struct broker_reply *found)
 {
 	struct err name;
 
 	(void)snprintf(name.message, sizeof(name.message), "%s", e->name); /* Shorter. */
 	trace_touch(t, e);
 	e->state = TARGET_ATTACHED;
-	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), proc_owner(&e->identity),
-		    cpu_limit, &name);
+	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), proc_owner(&e->identity), found,
+		    &name);
 }
 
 void broker_targets_answered(struct broker_targets *t, const struct worker_question *question,
@@ -329,7 +332,7 @@ void broker_targets_answered(struct broker_targets *t, const struct worker_quest
 		e->identity = answer->identity;
 		run_helper(t, e);
 	} else {
-		finish(t, e, answer->reply.cpu_limit);
+		finish(t, e, &answer->reply);
 	}
 }
 

@@ -67,10 +67,11 @@ struct broker_target {
 	int polled; /* the helper's place among what is polled; -1: it has none */
 };
 
-/* fd is the agent's connection, the callee's, with what the target is called in words, whose it is
- * and how many CPUs its cgroups let it have (0: no limit); or -errno with the reason there. */
+/* fd is the agent's connection, the callee's, with what the target is called in words, whose it
+ * is, and what a worker found of it: of that, cpu_limit and container are meant. Or -errno with the
+ * reason in words, and found is all zero. */
 typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd, uid_t owner,
-				   double cpu_limit, const struct err *words);
+				   const struct broker_reply *found, const struct err *words);
 
 /* Made by broker_targets_init. */
 struct broker_targets {

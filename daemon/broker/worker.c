@@ -15,6 +15,7 @@
 #include "common/perf/events.h"
 #include "daemon/broker/perf.h"
 #include "daemon/broker/privilege.h"
+#include "daemon/inspector/container_record.h"
 
 /* wanted NULL: whichever it is. */
 static int identify(pid_t pid, const struct proc_identity *wanted, struct proc_identity *out,
@@ -82,7 +83,9 @@ static int work(const struct worker_question *q, struct worker_answer *a, int *f
 	return count;
 }
 
-static bool answer(int socket, const struct worker_question *q)
+/* container: the target's. */
+static bool answer(int socket, const struct worker_question *q,
+		   const struct container_names *container)
 {
 	struct worker_answer a = {
 	    .reply = {.operation = q->request.operation, .id = q->request.id}};
@@ -92,6 +95,8 @@ static bool answer(int socket, const struct worker_question *q)
 	ssize_t sent;
 
 	a.reply.error = r < 0 ? -r : 0;
+	if (r == 0 && q->request.operation == BROKER_ATTACH)
+		a.reply.container = *container;
 	a.reply.fds = r > 0 ? (uint32_t)r : 0;
 	if (r < 0)
 		strcpy(a.reply.message, err.message);
@@ -100,24 +105,35 @@ static bool answer(int socket, const struct worker_question *q)
 	return sent == (ssize_t)sizeof(a);
 }
 
+static bool receive(int fd, struct worker_question *q)
+{
+	size_t no_fds = 0;
+
+	memset(q, 0, sizeof(*q));
+	return fd_recv(fd, q, sizeof(*q), NULL, &no_fds) == (ssize_t)sizeof(*q);
+}
+
 int worker_main(int fd)
 {
+	struct container_names container = {0};
 	struct worker_question q;
 	struct err err;
 
 	/* Its questions are worth nothing without the one who asked. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* A valid number: cannot fail. */
+	if (!receive(fd, &q))
+		return EXIT_SUCCESS;
+	/* The container runtime's file is root's alone: reading it takes what goes next. That it is
+	 * of the process which is attached to, identities in question and answer show. */
+	if (q.request.operation == BROKER_ATTACH)
+		container_names_of(&container, q.request.pid);
 	if (broker_privilege_reduce_worker(&err) < 0) {
 		log_error("%s", err.message);
 		return EXIT_FAILURE;
 	}
-	for (;;) {
-		size_t no_fds = 0;
-
-		memset(&q, 0, sizeof(q));
-		if (fd_recv(fd, &q, sizeof(q), NULL, &no_fds) != (ssize_t)sizeof(q))
-			return EXIT_SUCCESS; /* The broker needs us no longer. */
-		if (!answer(fd, &q))
+	do
+		if (!answer(fd, &q, &container))
 			return EXIT_FAILURE;
-	}
+	while (receive(fd, &q));
+	return EXIT_SUCCESS; /* The broker needs us no longer. */
 }

@@ -7,6 +7,9 @@
  * jxperf-child for each target, for as long as it is attached to, and gives it up
  * when it does not answer (daemon/broker/workers.h).
  *
+ * What its target's container is called it reads once, for the attach that it was started for,
+ * before it gives up the rights that this takes and it needs for nothing else.
+ *
  * A worker trusts the broker, which has checked the fields of each question.
  */
 #ifndef JXPERF_DAEMON_BROKER_WORKER_H
@@ -22,8 +25,8 @@
 
 /* One message each on a SOCK_SEQPACKET pair, answered in order. */
 struct worker_question {
-	/* ATTACH: which process it is, and what its cgroups let it have. PERF_OPEN, PAGES: also
-	 * what they say. */
+	/* ATTACH: which process it is, what its cgroups let it have, and in which container it is.
+	 * PERF_OPEN, PAGES: also what they say. */
 	struct broker_request request;
 	/* Which process it has to be, before the call and after; with known 0, whichever it is, and
 	 * the answer says which. */

@@ -310,6 +310,18 @@ static void name_app(struct run *r, const char *program)
 	open_gate(r);
 }
 
+/* Names are a runtime's, and through it a cluster's. */
+static void set_container(struct window_result *w, const struct container_names *names)
+{
+	_Static_assert(sizeof(w->container) == sizeof(names->id) &&
+			   sizeof(w->namespace) == sizeof(names->namespace) &&
+			   sizeof(w->pod) == sizeof(names->pod),
+		       "they are the same texts");
+	memcpy(w->container, names->id, sizeof(w->container));
+	memcpy(w->namespace, names->namespace, sizeof(w->namespace));
+	memcpy(w->pod, names->pod, sizeof(w->pod));
+}
+
 static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 {
 	struct run *r = arg;
@@ -326,6 +338,7 @@ static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 		r->result->owner = reply->owner;
 		r->result->findings.cpu_limit = reply->cpu_limit;
 		r->result->findings.switch_costs = reply->switch_costs;
+		set_container(r->result, &reply->container);
 		name_app(r, reply->message);
 	}
 }

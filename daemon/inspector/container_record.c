@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/process/jvm_text.h"
 #include "common/cleanup.h"
 #include "common/proc.h"
 #include "common/utf8.h"
 
 /* A container's configuration has some ten thousand bytes. */
-#define FILE_BYTES (1u << 20)
+#define FILE_BYTES   (1u << 20)
+#define CGROUP_BYTES 8192 /* a line for each hierarchy */
+#define PATH_BYTES   64
 
 /* Text member of an object, which is in another object or at the top. */
 struct annotation {
@@ -51,6 +54,7 @@ void container_record_read(struct container_record *out, const char *root, const
 	_cleanup_free_ char *text = malloc(FILE_BYTES);
 
 	*out = (struct container_record){0};
+	(void)snprintf(out->names.id, sizeof(out->names.id), "%s", id); /* Fits. */
 	for (size_t i = 0; text && !out->image[0] && i < sizeof(runtimes) / sizeof(runtimes[0]);
 	     i++) {
 		char path[PATH_MAX];
@@ -62,8 +66,40 @@ void container_record_read(struct container_record *out, const char *root, const
 			continue;
 		document = json_loads(text, 0, NULL);
 		take_text(document, &runtimes[i].image, out->image, sizeof(out->image));
-		take_text(document, &runtimes[i].pod, out->pod, sizeof(out->pod));
-		take_text(document, &runtimes[i].namespace, out->namespace, sizeof(out->namespace));
+		take_text(document, &runtimes[i].pod, out->names.pod, sizeof(out->names.pod));
+		take_text(document, &runtimes[i].namespace, out->names.namespace,
+			  sizeof(out->names.namespace));
 		json_decref(document);
 	}
+}
+
+void container_record_find(struct container_record *out, const char *cgroup)
+{
+	static const char *const roots[] = {"", "/proc/1/root"};
+	char id[JVM_CONTAINER_ID_BYTES];
+
+	*out = (struct container_record){0};
+	jvm_text_container_id(id, cgroup);
+	if (!id[0])
+		return;
+	_Static_assert(sizeof(id) == sizeof(out->names.id), "an id fits");
+	memcpy(out->names.id, id, sizeof(id));
+	if (jvm_text_is_in_user_slice(cgroup))
+		return;
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		container_record_read(out, roots[i], id);
+		if (out->image[0] || out->names.pod[0])
+			return;
+	}
+}
+
+void container_names_of(struct container_names *out, pid_t pid)
+{
+	char path[PATH_BYTES], text[CGROUP_BYTES];
+	struct container_record record = {0};
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid); /* Fits. */
+	if (proc_read(path, text, sizeof(text)) > 0)
+		container_record_find(&record, text);
+	*out = record.names;
 }

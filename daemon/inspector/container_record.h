@@ -12,19 +12,28 @@
 #ifndef JXPERF_DAEMON_INSPECTOR_CONTAINER_RECORD_H
 #define JXPERF_DAEMON_INSPECTOR_CONTAINER_RECORD_H
 
+#include <sys/types.h>
+
+#include "proto/container_names.h"
+
 #define CONTAINER_IMAGE_BYTES 256 /* a longer one is missing */
-#define CONTAINER_NAME_BYTES                                                \
-	254 /* of what Kubernetes calls something: DNS names of 253 at most \
-	     */
 
 struct container_record {
 	char image[CONTAINER_IMAGE_BYTES]; /* with registry and tag */
-	char pod[CONTAINER_NAME_BYTES];
-	char namespace[CONTAINER_NAME_BYTES];
+	struct container_names names;
 };
 
 /* id: all 64 digits. root: a directory that stands for "/", or "". "" is what is not known or does
  * not fit. */
 void container_record_read(struct container_record *out, const char *root, const char *id);
+
+/* Of the container that the text of /proc/PID/cgroup names: in this process's file system, and, if
+ * it is in a container itself with the host's processes around it (hostPID), in the host's, which
+ * takes CAP_SYS_PTRACE. Of one below a user's own groups nothing is read but its id: the runtime's
+ * file is root's, and users may not choose whose. */
+void container_record_find(struct container_record *out, const char *cgroup);
+
+/* What the container of a process is called; all "" where it is in none, or has ended. */
+void container_names_of(struct container_names *out, pid_t pid);
 
 #endif

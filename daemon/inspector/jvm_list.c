@@ -89,8 +89,8 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	jvm.labels = traits.labels;
 	jvm.n_labels = traits.label_count;
 	jvm.image = traits.container.image;
-	jvm.pod_name = traits.container.pod;
-	jvm.pod_namespace = traits.container.namespace;
+	jvm.pod_name = traits.container.names.pod;
+	jvm.pod_namespace = traits.container.names.namespace;
 	_Static_assert(sizeof(info) + sizeof(traits) < LOOK_ANSWER_BYTES, "every answer fits");
 	return jxp__jvm__pack(&jvm, answer);
 }

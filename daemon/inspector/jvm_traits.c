@@ -34,30 +34,14 @@ static void read_command(struct jvm_traits *t, pid_t pid, char *step)
 		(void)utf8_sanitize(t->command, sizeof(t->command), text); /* May be cut. */
 }
 
-/* In the daemon's own file system, and, if it is in a container itself with the host's processes
- * around it (hostPID), in the host's: reading that takes CAP_SYS_PTRACE, which the broker has. */
-static void read_container(struct jvm_traits *t, const char *id)
-{
-	static const char *const roots[] = {"", "/proc/1/root"};
-
-	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
-		container_record_read(&t->container, roots[i], id);
-		if (t->container.image[0] || t->container.pod[0])
-			return;
-	}
-}
-
 static void read_groups(struct jvm_traits *t, pid_t pid)
 {
-	char text[CGROUP_BYTES], id[JVM_CONTAINER_ID_BYTES];
+	char text[CGROUP_BYTES];
 
 	if (read_file(pid, "cgroup", text, sizeof(text)) <= 0)
 		return;
 	jvm_text_cgroup(t->cgroup, text);
-	jvm_text_container_id(id, text);
-	/* The file that the runtime has of a container is root's: users may not choose whose. */
-	if (id[0] && !jvm_text_is_in_user_slice(text))
-		read_container(t, id);
+	container_record_find(&t->container, text);
 	jvm_text_pod(t->pod, t->cgroup);
 }
 

@@ -8,6 +8,9 @@
 #include "daemon/store/packed.h"
 #include "profile/window/tables.h"
 
+/* From this one on records of before have no tables. */
+#define FIRST_LATER_TABLE TABLE_SHARING
+
 static int pack_table(struct buffer *out, const struct window_result *w, unsigned number)
 {
 	const struct window_table *t = &window_tables[number];
@@ -55,7 +58,8 @@ static int unpack(const uint8_t *plain, size_t size, struct window_result *w)
 	int r = table_unpack_strings(&reader, &w->profile.strings);
 
 	for (unsigned i = 0; r == 0 && i < PROFILE_TABLES; i++)
-		r = unpack_table(&reader, w, i, &counts[i]);
+		if (i < FIRST_LATER_TABLE || reader.at != reader.end)
+			r = unpack_table(&reader, w, i, &counts[i]);
 	if (r < 0)
 		return r;
 	if (reader.at != reader.end || counts[TABLE_WINDOW] != 1 || !cct_measure(&w->profile.cct))

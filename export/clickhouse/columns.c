@@ -32,6 +32,9 @@ static struct house_table tables[HOUSE_TABLES] = {
     TABLE("loop_results", TABLE_LOOP_PLACES, "where these have results"),
     TABLE("loop_inputs", TABLE_LOOP_INPUTS,
 	  "what their instances go by, and how much of it is the same again"),
+    TABLE("sharing", TABLE_SHARING,
+	  "which threads access an allocation site's objects: the one that allocated them, or "
+	  "others"),
     {.name = "windows",
      .words = "windows: of each, the row that is sent last",
      .order = "app, host, store, window_no",

@@ -111,13 +111,6 @@ static int put_asked(struct house_writer *out, const struct house_row *row)
 	return house_put_u8(out, !window_request_is_scheduled(&row->window->request));
 }
 
-/* Windows do not know these yet; the columns are there for those that will. */
-static int put_unknown(struct house_writer *out, const struct house_row *row)
-{
-	(void)row;
-	return house_put_text(out, "");
-}
-
 static int put_state(struct house_writer *out, const struct house_row *row)
 {
 	return house_put_text(out, window_result_state_name(row->window));
@@ -251,8 +244,6 @@ const struct house_column house_window_facts[] = {
     {"window_no", HOUSE_U32, HOUSE_FACT, .put = put_window},
     {"schedule", HOUSE_TEXT, HOUSE_FACT, .put = put_schedule},
     {"asked", HOUSE_U8, HOUSE_FACT, .put = put_asked},
-    {"container", HOUSE_TEXT, HOUSE_FACT, .put = put_unknown},
-    {"pod", HOUSE_TEXT, HOUSE_FACT, .put = put_unknown},
     {"outcome", HOUSE_TEXT, HOUSE_FACT, .put = put_state},
     {"kinds", HOUSE_TEXT, HOUSE_FACT, .array = true, .put = put_kinds},
     {"is_for", HOUSE_U8, HOUSE_FACT, .array = true, .put = put_is_for},

@@ -87,7 +87,7 @@ struct house_column {
 };
 
 /* Tables of windows' rows, then windows, then contexts. */
-#define HOUSE_DATA     14u
+#define HOUSE_DATA     15u
 #define HOUSE_WINDOWS  HOUSE_DATA
 #define HOUSE_CONTEXTS (HOUSE_DATA + 1)
 #define HOUSE_TABLES   (HOUSE_DATA + 2)

@@ -77,6 +77,9 @@ static void put_resource(struct protobuf *out, const struct export_origin *origi
 	put_text(out, "host.name", origin->host);
 	if (!w->merged && w->pid > 0)
 		put_number(out, "process.pid", (uint64_t)w->pid);
+	put_text(out, "container.id", w->container);
+	put_text(out, "k8s.namespace.name", w->namespace);
+	put_text(out, "k8s.pod.name", w->pod);
 	put_text(out, "process.runtime.name", w->vm);
 	put_text(out, "process.runtime.version", w->jdk);
 	put_text(out, "telemetry.sdk.name", "jxperf");

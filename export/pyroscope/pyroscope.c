@@ -60,6 +60,8 @@ static void put_labels(struct protobuf *out, const struct export_origin *origin,
 	put_label(out, "service_name", w->app[0] ? w->app : "unknown_service:java");
 	put_label(out, "host", origin->host);
 	put_label(out, "host_group", origin->group);
+	put_label(out, "namespace", w->namespace);
+	put_label(out, "pod", w->pod);
 	put_label(out, "kind", kind);
 	put_label(out, "schedule", w->request.schedule.name);
 }

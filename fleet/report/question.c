@@ -96,6 +96,8 @@ static void add_asked(struct query *q, const struct fleet_question *a)
 	add_equal(q, "gc", a->gc);
 	add_equal(q, "version", a->version);
 	add_equal(q, "schedule", a->schedule);
+	add_equal(q, "namespace", a->namespace);
+	add_equal(q, "pod", a->pod);
 	add_jdk(q, a->jdk);
 	if (a->since_unix_ns)
 		ADD(q, " AND start_unix_ns >= %" PRIu64, a->since_unix_ns);

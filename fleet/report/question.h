@@ -22,7 +22,7 @@
 
 /* Which windows; NULL or 0: any. Texts are borrowed, and may be anything. */
 struct fleet_question {
-	const char *app, *group, *jdk, *gc, *version, *schedule;
+	const char *app, *group, *jdk, *gc, *version, *schedule, *namespace, *pod;
 	uint64_t since_unix_ns, until_unix_ns;
 };
 

@@ -79,6 +79,7 @@ static const struct {
     [TABLE_EFFECT_FIRST] = {.apart = true},
     [TABLE_EFFECT_LAST] = {.apart = true},
     [TABLE_EFFECT_HEAPS] = {.apart = true},
+    [TABLE_SHARING] = {REFUSED(losses[LOSS_SITE_ACCESSES])},
 };
 
 bool row_merge_needs_node(size_t table)

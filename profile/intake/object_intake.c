@@ -56,6 +56,22 @@ static int note_numa(struct object_intake *in, const struct object_event *e,
 	return numa_profile_access(&in->result->numa, &access);
 }
 
+static int note_sharing(struct object_intake *in, const struct object_event *e,
+			struct tracked_object *object)
+{
+	const struct shared_access access = {.site = object->site,
+					     .location = e->location,
+					     .thread = e->tid,
+					     .allocator = object->allocator,
+					     .thread_before = object->accessed_by,
+					     .store = e->store,
+					     .metric = (double)e->access_weight * object->weight};
+
+	object->accessed_by = e->tid;
+	return lost_or_failed(in, sharing_add(&in->result->objects.sharing_table, &access),
+			      LOSS_SITE_ACCESSES);
+}
+
 static struct object_access access_of(const struct object_event *e)
 {
 	return (struct object_access){.node = e->node,
@@ -121,7 +137,9 @@ static int apply_access(struct object_intake *in, const struct object_event *e)
 		return r;
 	if (!object)
 		return hold(in, e, HELD_UNTRACKED, NULL);
-	r = hold(in, e, object->site, object);
+	r = note_sharing(in, e, object);
+	if (r == 0)
+		r = hold(in, e, object->site, object);
 	object->metric += (double)e->access_weight;
 	return r;
 }
@@ -135,6 +153,8 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 					.weight = e->object_weight,
 					.id = e->object,
 					.judgement = o->judgement,
+					.allocator = e->tid,
+					.accessed_by = e->tid,
 					.alloc_node = NUMA_NONE};
 	int r = object_profile_site(o, e->class_name, e->node, &object.site);
 

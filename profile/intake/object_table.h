@@ -28,8 +28,10 @@ struct tracked_object {
 	uint32_t site;     /* of the window's object profile */
 	uint32_t interval; /* node of the tree, INTERVAL_NONE unless placed */
 	uint32_t next_free;
-	uint32_t judgement; /* of the window's object profile when it was allocated */
-	uint8_t alloc_node; /* NUMA node of the allocating thread, or NUMA_NONE */
+	uint32_t judgement;   /* of the window's object profile when it was allocated */
+	uint32_t allocator;   /* the thread that allocated it, */
+	uint32_t accessed_by; /* and the one of its last sampled access; before that the same */
+	uint8_t alloc_node;   /* NUMA node of the allocating thread, or NUMA_NONE */
 };
 
 /* With the id, so that a search reads no object but the one it finds. */

@@ -30,6 +30,7 @@
 #include "profile/window/merged.h"
 #include "profile/window/request.h"
 #include "proto/agent_note.h"
+#include "proto/container_names.h"
 
 #define WINDOW_ID_BYTES     16
 #define WINDOW_LABEL_BYTES  128
@@ -63,6 +64,10 @@ struct window_result {
 	struct window_asker asker;
 	char app[WINDOW_LABEL_BYTES];
 	char version[WINDOW_NAME_BYTES]; /* of the application, as a rule has it; "": not known */
+	/* Where it was when the window began, as its container's runtime says; "": not known. */
+	char container[CONTAINER_ID_BYTES];
+	char namespace[CONTAINER_NAME_BYTES]; /* of its Kubernetes pod */
+	char pod[CONTAINER_NAME_BYTES];
 	char jdk[WINDOW_LABEL_BYTES];
 	char vm[WINDOW_LABEL_BYTES];
 	char gc[WINDOW_LABEL_BYTES];

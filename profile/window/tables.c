@@ -65,6 +65,9 @@ static const struct column window_columns[] = {
     COLUMN(struct window_result, effective_period),
     COLUMN(struct window_result, agent_version),
     COLUMN(struct window_result, version),
+    COLUMN(struct window_result, container),
+    COLUMN(struct window_result, namespace),
+    COLUMN(struct window_result, pod),
 };
 
 static bool window_is_valid(const void *row)
@@ -116,6 +119,7 @@ const struct window_table window_tables[PROFILE_TABLES] = {
     [TABLE_EFFECT_FIRST] = {&effect_record_layout, AT(side_effects.first), EFFECT_TIMES},
     [TABLE_EFFECT_LAST] = {&effect_record_layout, AT(side_effects.last), EFFECT_TIMES},
     [TABLE_EFFECT_HEAPS] = {&effect_heap_layout, AT(side_effects.heap), EFFECT_TIMES},
+    [TABLE_SHARING] = {&site_sharing_layout, AT(objects.sharing_table)},
 };
 
 /* All tables of from, as row_table_copy, in the place of those of to, which are nobody's. 0 or

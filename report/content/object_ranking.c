@@ -219,6 +219,13 @@ static void add_numa(struct object_ranking *r, const struct window_result *w, co
 	}
 }
 
+static void add_sharing(struct object_ranking *r, const struct object_profile *l,
+			const uint32_t *rank)
+{
+	for (size_t i = 0; i < l->sharing_count; i++)
+		site_sharing_add(&r->sites[rank[l->sharing[i].site]].sharing, &l->sharing[i]);
+}
+
 int object_ranking_init(struct object_ranking *r, const struct window_result *w)
 {
 	const struct object_profile *l = &w->objects;
@@ -234,11 +241,13 @@ int object_ranking_init(struct object_ranking *r, const struct window_result *w)
 		return -ENOMEM;
 	if ((status = cct_paths(&w->profile.cct, &paths)) < 0 ||
 	    (status = rank_sites(r, l, paths, rank)) < 0 ||
-	    (status = rank_accesses(r, l, paths, rank)) < 0)
+	    (status = rank_accesses(r, l, paths, rank)) < 0) {
 		object_ranking_release(r);
-	else
-		add_numa(r, w, rank);
-	return status;
+		return status;
+	}
+	add_numa(r, w, rank);
+	add_sharing(r, l, rank);
+	return 0;
 }
 
 const struct ranked_access *object_ranking_accesses(const struct object_ranking *r,

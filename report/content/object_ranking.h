@@ -39,6 +39,7 @@ struct ranked_site {
 	size_t first_access; /* in the ranking's accesses, most expensive first */
 	size_t access_count;
 	struct numa_site numa; /* all zero when NUMA was not measured, or nothing was placed */
+	struct site_sharing sharing; /* all zero of windows that were kept before they had it */
 };
 
 struct object_ranking {

@@ -11,7 +11,8 @@ import yaml
 
 from lib import ROOT, Process, jdks, make_directory, need_root, run, skip, test, wait_until
 from support.cgroup import Group
-from support.profile import CLIENT, DAEMON, Daemon, Workload, classes, report_of, succeeded
+from support.clickhouse import Engine, send
+from support.profile import CLIENT, DAEMON, Daemon, Workload, classes, ctl, report_of, succeeded
 from support.unpacked import unpacked
 
 FOLDER = os.path.join(ROOT, "contrib/kubernetes")
@@ -251,13 +252,18 @@ case "$*" in
 *) echo "kubectl: $*" >&2; exit 1 ;;
 esac
 """
-# A node in a namespace of processes: its first process sees what containerd noted down, the daemon is in a container that
-# does not, and a JVM is in a group of that container's.
+# A node in a namespace of processes, whose numbers JVMs elsewhere may have, too: its first process sees what containerd
+# noted down, the daemon is in a container that does not, and a JVM is in a group of that container's. The notes are
+# another user's, as root's are for a daemon that is not root: reading them takes a right.
 NODE = """
 set -e
 mount -t tmpfs none /run
+mkdir -p /tmp/hsperfdata_root
+mount -t tmpfs -o mode=755 none /tmp/hsperfdata_root
 mkdir -p /run/containerd/io.containerd.runtime.v2.task/k8s.io/$ID
 echo "$RECORD" > /run/containerd/io.containerd.runtime.v2.task/k8s.io/$ID/config.json
+chown -R 1 /run/containerd
+chmod -R go= /run/containerd
 sh -c 'echo $$ > '"$GROUP"'/cgroup.procs; exec $JVM' > /dev/null 2>&1 &
 unshare --mount sh -c 'umount /run; exec "$@"' sh "$@"
 """
@@ -265,20 +271,54 @@ RECORD = {"annotations": {"io.kubernetes.cri.image-name": "r.io/pay:1", "io.kube
                           "io.kubernetes.cri.sandbox-namespace": "shop"}}
 
 
+class Pod:
+    """A daemon on such a node, and the JVM of a pod."""
+
+    def __init__(self):
+        self.container = os.urandom(32).hex()
+        self.group = Group(name=self.container)
+        node = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "env", f"ID={self.container}",
+                f"RECORD={json.dumps(RECORD)}", f"GROUP={self.group.path}",
+                f"JVM={jdks()[0].java} -cp {classes()} DeadStore", "sh", "-c", NODE, "sh")
+        self.daemon = Daemon(prefix=node)
+        self.listed = wait_until(self.row, "the JVM")
+
+    def row(self):
+        listed = json.loads(succeeded(self.daemon.ctl("--json", "list")))
+        return next((j for j in listed if j["name"] == "DeadStore"), None)
+
+    def stop(self):
+        self.daemon.child.kill()
+        self.daemon.stop()
+        self.group.stop()
+
+
+@test
+def windows_of_a_pods_jvm_say_which_pod_that_is():
+    need_root()
+    shop = Pod()
+    window = report_of(shop.daemon.ctl("attach", "pay-0", "--duration", "1s", "--format", "json"))["window"]
+    assert (window["container"], window["namespace"], window["pod"]) == (shop.container, "shop", "pay-0"), window
+    engine = Engine()
+    succeeded(ctl("fleet-schema", "--apply", "--url", engine.url))
+    send("store", os.path.join(shop.daemon.state, "windows.db"), engine.url, "node-1", "", "a store")
+    rows = engine.query("SELECT DISTINCT container, namespace, pod FROM jxperf.windows")
+    assert rows == f"{shop.container}\tshop\tpay-0\n", rows
+
+    def asked(*filters):
+        return ctl("fleet", "report", "--format", "json", "--url", engine.url, *filters)
+
+    assert json.loads(succeeded(asked("--namespace", "shop", "--pod", "pay-0")))["window"]["merged"]["windows"] == 1
+    nobody = asked("--pod", "pay-1")
+    assert nobody.returncode == 1 and nobody.stderr.count("\n") == 1, nobody
+    shop.stop()
+
+
 @test
 def a_pods_jvm_is_found_by_the_pods_name_from_anywhere():
     need_root()
-    container_id = os.urandom(32).hex()
-    group = Group(name=container_id)
-    node = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "env", f"ID={container_id}",
-            f"RECORD={json.dumps(RECORD)}", f"GROUP={group.path}", f"JVM={jdks()[0].java} -cp {classes()} DeadStore",
-            "sh", "-c", NODE, "sh")
-    daemon = Daemon(prefix=node)
-
-    def row():
-        return next((j for j in json.loads(succeeded(daemon.ctl("--json", "list"))) if j["name"] == "DeadStore"), None)
-
-    listed = wait_until(row, "the JVM")
+    shop = Pod()
+    daemon, listed = shop.daemon, shop.listed
     assert (listed["namespace"], listed["pod"]) == ("shop", "pay-0"), listed
     assert "shop/pay-0" in succeeded(daemon.ctl("list")).split()
     directory = make_directory()
@@ -295,9 +335,7 @@ def a_pods_jvm_is_found_by_the_pods_name_from_anywhere():
     nobody = from_pod("shop/pay-1")
     assert nobody.returncode == 1 and nobody.stderr.count("\n") == 1, nobody
     assert from_pod().returncode == 2
-    daemon.child.kill()
-    daemon.stop()
-    group.stop()
+    shop.stop()
 
 
 @test

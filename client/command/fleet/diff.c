@@ -53,9 +53,14 @@ static int parse_word(struct asked_side *s, char *word, struct err *err)
 	const struct {
 		const char *name;
 		const char **field;
-	} names[] = {{"app", &s->question.app},         {"group", &s->question.group},
-		     {"jdk", &s->question.jdk},         {"gc", &s->question.gc},
-		     {"version", &s->question.version}, {"schedule", &s->question.schedule}};
+	} names[] = {{"app", &s->question.app},
+		     {"group", &s->question.group},
+		     {"jdk", &s->question.jdk},
+		     {"gc", &s->question.gc},
+		     {"version", &s->question.version},
+		     {"schedule", &s->question.schedule},
+		     {"namespace", &s->question.namespace},
+		     {"pod", &s->question.pod}};
 	char *value = strchr(word, '=');
 
 	if (parse_is_period(word))

@@ -282,6 +282,46 @@ TEST(a_host_may_be_called_anything)
 	window_result_free(w);
 }
 
+/* A KeyValue of two texts as the protocol writes it: key 1, value 2, of that string_value 1. */
+static bool has_attribute(const struct export_batch *batch, const char *key, const char *value)
+{
+	uint8_t bytes[128];
+	size_t k = strlen(key), v = strlen(value), n = 0;
+
+	bytes[n++] = 1 << 3 | 2;
+	bytes[n++] = (uint8_t)k;
+	memcpy(bytes + n, key, k);
+	n += k;
+	bytes[n++] = 2 << 3 | 2;
+	bytes[n++] = (uint8_t)(v + 2);
+	bytes[n++] = 1 << 3 | 2;
+	bytes[n++] = (uint8_t)v;
+	memcpy(bytes + n, value, v);
+	return holds(batch, bytes, n + v);
+}
+
+TEST(a_resource_says_in_which_container_and_pod_it_is)
+{
+	static const struct export_settings settings = {.otlp_minor = 11};
+	struct window_result *w = sample_window(3, "org.example.Main", 30);
+	struct export_batch batch;
+
+	batch = encoded(&settings, (const struct window_result *[]){w}, 1);
+	assert_false(holds(&batch, "k8s.", 4));
+	assert_false(holds(&batch, "container.id", 12));
+	export_batch_release(&batch);
+	strcpy(w->container, "c0ffee");
+	strcpy(w->namespace, "till");
+	strcpy(w->pod, "pay-0");
+	batch = encoded(&settings, (const struct window_result *[]){w}, 1);
+	assert_true(has_attribute(&batch, "container.id", "c0ffee"));
+	assert_true(has_attribute(&batch, "k8s.namespace.name", "till"));
+	assert_true(has_attribute(&batch, "k8s.pod.name", "pay-0"));
+	otlp_keep_bodies(&batch, 11);
+	export_batch_release(&batch);
+	window_result_free(w);
+}
+
 /* ---------------------------------------------------------------- limits */
 
 TEST(requests_are_no_larger_than_they_may_be)

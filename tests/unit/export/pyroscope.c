@@ -185,6 +185,9 @@ TEST(each_value_is_a_series_with_the_labels_that_questions_are_asked_by)
 	const struct series *s;
 
 	(void)snprintf(w->request.schedule.name, sizeof(w->request.schedule.name), "nightly");
+	strcpy(w->container, "c0ffee");
+	strcpy(w->namespace, "till");
+	strcpy(w->pod, "pay-0");
 	p = pushed(&usual, w, w->start_unix_ns);
 	assert_int_equal(p->batch.count, 1);
 	s = series_of(p, "dead_store_bytes");
@@ -194,6 +197,9 @@ TEST(each_value_is_a_series_with_the_labels_that_questions_are_asked_by)
 	assert_string_equal(label_of(s, "host_group"), "blue");
 	assert_string_equal(label_of(s, "kind"), "dead_store");
 	assert_string_equal(label_of(s, "schedule"), "nightly");
+	assert_string_equal(label_of(s, "namespace"), "till");
+	assert_string_equal(label_of(s, "pod"), "pay-0");
+	assert_string_equal(label_of(s, "container"), ""); /* Each start makes another. */
 	assert_int_equal(sum_of(s), 30 * 8);
 	assert_string_equal(label_of(series_of(p, "cpu"), "__name__"), "process_cpu");
 	assert_string_equal(label_of(series_of(p, "object_bytes"), "kind"), "objects");

@@ -377,6 +377,25 @@ TEST(a_window_says_which_version_of_the_application_it_is_of)
 	window_result_free(w);
 }
 
+TEST(a_window_says_in_which_pod_its_jvm_was)
+{
+	struct window_result *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+
+	assert_null(strstr(text, "\"container\":"));
+	assert_null(strstr(text, "\"pod\":"));
+	free(text);
+	strcpy(w->container, "c0ffee");
+	strcpy(w->namespace, "shop");
+	strcpy(w->pod, "pay-0");
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	assert_non_null(strstr(text, "\"container\": \"c0ffee\""));
+	assert_non_null(strstr(text, "\"namespace\": \"shop\""));
+	assert_non_null(strstr(text, "\"pod\": \"pay-0\""));
+	free(text);
+	window_result_free(w);
+}
+
 TEST(the_collapsed_report_is_as_agreed)
 {
 	struct window_result *w = crafted_window();
@@ -619,6 +638,32 @@ TEST(ticks_are_one_kind_of_stacks_among_others)
 	wanted.pairs = 1;
 	text = part_of(w, &wanted);
 	assert_string_equal(text, "org.example.Main.main;org.example.Main.sum 1000\n");
+	free(text);
+	window_result_free(w);
+}
+
+TEST(objects_that_threads_share_say_so)
+{
+	struct window_result *w = sample_window(6, "shop", 45);
+	struct shared_access a = {
+	    .site = 1, .thread = 7, .allocator = 7, .thread_before = 7, .metric = 10};
+	char *text;
+
+	assert_int_equal(sharing_add(&w->objects.sharing_table, &a), 0);
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_null(strstr(text, "by other threads"));
+	free(text);
+	a.thread = 8;
+	a.location = 1;
+	a.metric = 30;
+	assert_int_equal(sharing_add(&w->objects.sharing_table, &a), 0);
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_non_null(strstr(text, "75.0% by other threads than the one that allocated the "
+				     "object; in 75.0% another thread accessed it before\n"));
+	free(text);
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	assert_non_null(strstr(text, "\"by_others_fraction\": 0.75"));
+	assert_non_null(strstr(text, "\"taken_over_fraction\": 0.75"));
 	free(text);
 	window_result_free(w);
 }

@@ -223,7 +223,11 @@ __attribute__((unused)) static void fake_broker_fail_attach(int error, const cha
 static int fake_broker_connect(uint32_t operation, broker_reply_fn done, void *arg)
 {
 	struct broker_reply reply = {
-	    .operation = operation, .fds = 1, .owner = FAKE_OWNER, .message = "org.example.Main"};
+	    .operation = operation,
+	    .fds = 1,
+	    .owner = FAKE_OWNER,
+	    .container = {.id = "c0ffee", .namespace = "shop", .pod = "pay-0"},
+	    .message = "org.example.Main"};
 	int pair[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);

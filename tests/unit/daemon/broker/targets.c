@@ -251,14 +251,14 @@ struct attached {
 	char message[ERR_MESSAGE_MAX];
 };
 
-static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner, double cpu_limit,
-			const struct err *words)
+static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner,
+			const struct broker_reply *found, const struct err *words)
 {
 	struct attached *a = arg;
 
 	(void)request_id;
 	(void)owner;
-	(void)cpu_limit;
+	(void)found;
 	a->count++;
 	a->fd = fd;
 	strcpy(a->message, words->message);

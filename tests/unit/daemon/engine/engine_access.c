@@ -27,6 +27,9 @@ TEST(a_window_is_of_whom_the_broker_says, set_up, tear_down)
 	assert_false(window_asker_sees(&owners, w->owner)); /* Nobody's that is known. */
 	agent = fake_broker_connect_agent();
 	assert_int_equal(w->owner, FAKE_OWNER);
+	assert_string_equal(w->container, "c0ffee");
+	assert_string_equal(w->namespace, "shop");
+	assert_string_equal(w->pod, "pay-0");
 	assert_true(window_asker_sees(&owners, w->owner));
 	assert_false(window_asker_sees(&others, w->owner));
 	assert_true(window_asker_sees(&everybodys, w->owner));

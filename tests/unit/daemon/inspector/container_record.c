@@ -1,5 +1,7 @@
 #include "tests/unit/support/test.h"
 
+#include <limits.h>
+
 #include "daemon/inspector/container_record.h"
 #include "tests/unit/support/tree_fixture.h"
 
@@ -44,8 +46,8 @@ TEST(dockers_own_file_has_it, NULL, teardown)
 		  "\"Labels\": {\"io.kubernetes.pod.name\": \"pay-1\", "
 		  "\"io.kubernetes.pod.namespace\": \"shop\"}}}");
 	assert_string_equal(find(), "team/pay:1");
-	assert_string_equal(record.pod, "pay-1");
-	assert_string_equal(record.namespace, "shop");
+	assert_string_equal(record.names.pod, "pay-1");
+	assert_string_equal(record.names.namespace, "shop");
 }
 
 TEST(containerds_annotation_has_it, NULL, teardown)
@@ -57,8 +59,8 @@ TEST(containerds_annotation_has_it, NULL, teardown)
 		  "\"io.kubernetes.cri.sandbox-name\": \"pay-2\", "
 		  "\"io.kubernetes.cri.sandbox-namespace\": \"shop\"}}");
 	assert_string_equal(find(), "r.io/pay:2");
-	assert_string_equal(record.pod, "pay-2");
-	assert_string_equal(record.namespace, "shop");
+	assert_string_equal(record.names.pod, "pay-2");
+	assert_string_equal(record.names.namespace, "shop");
 }
 
 TEST(cri_os_annotation_has_it, NULL, teardown)
@@ -70,8 +72,8 @@ TEST(cri_os_annotation_has_it, NULL, teardown)
 		  "\"io.kubernetes.pod.name\": \"pay-3\", "
 		  "\"io.kubernetes.pod.namespace\": \"shop\"}}");
 	assert_string_equal(find(), "r.io/pay:3");
-	assert_string_equal(record.pod, "pay-3");
-	assert_string_equal(record.namespace, "shop");
+	assert_string_equal(record.names.pod, "pay-3");
+	assert_string_equal(record.names.namespace, "shop");
 }
 
 TEST(a_file_that_says_something_else_gives_none, NULL, teardown)
@@ -92,4 +94,28 @@ TEST(a_file_that_says_something_else_gives_none, NULL, teardown)
 		tree_remove();
 	}
 	(void)tree_make();
+}
+
+#define USERS_GROUP "/user.slice/user-1000.slice/user@1000.service/user.slice"
+
+/* What is at "/" of this machine has nothing of the id. */
+TEST(a_process_has_the_id_that_its_groups_say_and_no_more_where_nobody_vouches_for_it)
+{
+	container_record_find(&record, "0::/system.slice/docker-" ID ".scope\n");
+	assert_string_equal(record.names.id, ID);
+	assert_string_equal(record.names.pod, "");
+	container_record_find(&record, "0::" USERS_GROUP "/libpod-" ID ".scope\n");
+	assert_string_equal(record.names.id, ID);
+	assert_string_equal(record.names.pod, "");
+	container_record_find(&record, "0::/system.slice/shop.service\n");
+	assert_string_equal(record.names.id, "");
+}
+
+TEST(a_process_that_has_ended_is_in_no_container)
+{
+	struct container_names names = {.pod = "pay-0"};
+
+	container_names_of(&names, INT_MAX); /* Beyond what the kernel numbers. */
+	assert_string_equal(names.id, "");
+	assert_string_equal(names.pod, "");
 }

@@ -9,6 +9,7 @@
 #include "common/cleanup.h"
 #include "report/report.h"
 #include "daemon/store/record.h"
+#include "profile/container/table_codec.h"
 #include "profile/window/tables.h"
 #include "tests/unit/support/long_up.h"
 #include "tests/unit/support/sample_window.h"
@@ -53,6 +54,20 @@ static void assert_same_reports(const struct window_result *w)
 	window_result_free(back);
 }
 
+/* Takes the window, which was spoilt. */
+static void assert_no_record(struct window_result *w)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct window_result *back = NULL;
+	size_t size = 0;
+	struct err err;
+
+	assert_int_equal(record_encode(w, &bytes, &size), 0);
+	assert_int_equal(record_decode(bytes, size, 7, &back, &err), -EBADMSG);
+	assert_null(back);
+	window_result_free(w);
+}
+
 TEST(a_window_makes_the_same_reports_after_it_was_kept)
 {
 	struct window_result *w = sample_window(7, "shop", 45);
@@ -70,6 +85,76 @@ TEST(an_empty_window_makes_the_same_reports_after_it_was_kept)
 	struct window_result *w = sample_window_empty(1, "");
 
 	assert_same_reports(w);
+	window_result_free(w);
+}
+
+TEST(where_its_jvm_was_is_kept_of_a_window)
+{
+	struct window_result *w = sample_window_empty(1, "shop"), *back;
+
+	strcpy(w->container, "c0ffee");
+	strcpy(w->namespace, "shop");
+	strcpy(w->pod, "pay-0");
+	back = there_and_back(w);
+	assert_string_equal(back->container, "c0ffee");
+	assert_string_equal(back->namespace, "shop");
+	assert_string_equal(back->pod, "pay-0");
+	window_result_free(back);
+	window_result_free(w);
+}
+
+/* By threads: the second takes over from the first. */
+static void share(struct window_result *w)
+{
+	const struct shared_access accesses[] = {
+	    {.thread = 1, .allocator = 1, .thread_before = 1, .metric = 10},
+	    {.thread = 2, .allocator = 1, .thread_before = 1, .store = true, .metric = 30}};
+
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(sharing_add(&w->objects.sharing_table, &accesses[i]), 0);
+}
+
+TEST(what_threads_share_is_kept_of_a_window)
+{
+	struct window_result *w = sample_window(7, "shop", 45), *back;
+
+	share(w);
+	assert_same_reports(w);
+	back = there_and_back(w);
+	assert_int_equal(back->objects.sharing_count, 1);
+	assert_memory_equal(&back->objects.sharing[0], &w->objects.sharing[0],
+			    sizeof(w->objects.sharing[0]));
+	window_result_free(back);
+	w->objects.sharing[0].by_others = w->objects.sharing[0].samples + 1;
+	assert_no_record(w);
+}
+
+/* The record of one without threads ends with an empty last table: its number, no rows, and
+ * columns of no values. */
+TEST(a_record_of_before_has_no_table_of_what_threads_share)
+{
+	static uint8_t plain[ENOUGH], packed[ENOUGH];
+	struct window_result *w = sample_window(7, "shop", 45), *back = NULL;
+	_cleanup_free_ uint8_t *bytes = NULL;
+	const struct table_layout *l = &site_sharing_layout;
+	struct buffer table;
+	struct err err;
+	size_t size = 0;
+
+	buffer_init(&table, ENOUGH);
+	assert_int_equal(table_pack(&table, TABLE_SHARING, l, NULL, 0), 0);
+	assert_int_equal(record_encode(w, &bytes, &size), 0);
+	size = ZSTD_decompress(plain, sizeof(plain), bytes, size);
+	assert_false(ZSTD_isError(size));
+	size -= buffer_length(&table);
+	assert_memory_equal(plain + size, buffer_head(&table), buffer_length(&table));
+	size = ZSTD_compress(packed, sizeof(packed), plain, size, 1);
+	assert_false(ZSTD_isError(size));
+	assert_int_equal(record_decode(packed, size, 7, &back, &err), 0);
+	assert_int_equal(back->objects.sharing_count, 0);
+	assert_int_equal(back->objects.site_count, w->objects.site_count);
+	window_result_free(back);
+	buffer_release(&table);
 	window_result_free(w);
 }
 
@@ -131,20 +216,6 @@ TEST(part_of_a_record_is_none)
 	assert_int_equal(record_encode(w, &bytes, &size), 0);
 	for (size_t part = 0; part < size; part++)
 		assert_int_equal(record_decode(bytes, part, 7, &back, &err), -EBADMSG);
-	window_result_free(w);
-}
-
-/* Takes the window, which was spoilt. */
-static void assert_no_record(struct window_result *w)
-{
-	_cleanup_free_ uint8_t *bytes = NULL;
-	struct window_result *back = NULL;
-	size_t size = 0;
-	struct err err;
-
-	assert_int_equal(record_encode(w, &bytes, &size), 0);
-	assert_int_equal(record_decode(bytes, size, 7, &back, &err), -EBADMSG);
-	assert_null(back);
 	window_result_free(w);
 }
 

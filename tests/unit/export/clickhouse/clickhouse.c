@@ -87,6 +87,50 @@ TEST(every_table_has_whole_rows_and_windows_are_last)
 	window_result_free(w[1]);
 }
 
+/* Is the text, with its length before it, in the table's rows? */
+static bool rows_have(const struct export_batch *b, const char *table, const char *text)
+{
+	size_t size = strlen(text);
+
+	for (size_t i = 0; i < b->count; i++) {
+		const struct export_request *q = &b->requests[i];
+
+		if (strcmp(table_of(q)->name, table) != 0)
+			continue;
+		for (size_t at = 0; at + 1 + size <= q->body_bytes; at++)
+			if (q->body[at] == size && memcmp(q->body + at + 1, text, size) == 0)
+				return true;
+	}
+	return false;
+}
+
+TEST(windows_say_where_their_jvm_was_and_what_threads_share)
+{
+	struct window_result *w[] = {sample_window(1, "shop", 20)};
+	void *memory = export_clickhouse.new_memory();
+	struct export_batch b = encoded(memory, 0, w, 1);
+
+	assert_int_equal(rows_in(&b, "sharing"), 0);
+	assert_false(rows_have(&b, "windows", "pay-0"));
+	export_batch_release(&b);
+	strcpy(w[0]->container, "c0ffee");
+	strcpy(w[0]->namespace, "till");
+	strcpy(w[0]->pod, "pay-0");
+	for (uint32_t location = 0; location < 2; location++)
+		assert_int_equal(sharing_add(&w[0]->objects.sharing_table,
+					     &(struct shared_access){.location = location}),
+				 0);
+	b = encoded(memory, 0, w, 1);
+	assert_int_equal(rows_in(&b, "sharing"), 2);
+	assert_true(rows_have(&b, "windows", "c0ffee"));
+	assert_true(rows_have(&b, "windows", "till"));
+	assert_true(rows_have(&b, "windows", "pay-0"));
+	assert_string_equal(table_of(&b.requests[b.count - 1])->name, "windows");
+	export_batch_release(&b);
+	export_clickhouse.free_memory(memory);
+	window_result_free(w[0]);
+}
+
 TEST(the_same_windows_make_the_same_requests)
 {
 	struct window_result *w[] = {sample_window(1, "shop", 20)};

@@ -108,6 +108,9 @@ TEST(what_is_asked_for_stays_a_text)
 	assert_non_null(strstr(query, "app = 'a\\' OR 1=1 --\\\\'"));
 	assert_non_null(strstr(query, "jdk = '17' OR substring(jdk, 1, 3)"));
 	free(query);
+	query = fleet_first_query(&(struct fleet_question){.namespace = "shop", .pod = "pay'0"});
+	assert_non_null(strstr(query, " AND namespace = 'shop' AND pod = 'pay\\'0'"));
+	free(query);
 }
 
 /* A row of the table of the one context, with a count of each number; its texts are empty. */

@@ -352,6 +352,43 @@ TEST(what_lives_is_an_average_and_what_was_allocated_a_sum)
 	window_result_free(w);
 }
 
+TEST(what_threads_share_adds_up_by_site_and_place)
+{
+	struct window_result *windows[2] = {sample_window(1, "a", 40), sample_window(2, "a", 40)};
+	const struct shared_access mine = {
+	    .site = 1, .thread = 7, .allocator = 7, .thread_before = 7, .metric = 10};
+	const struct shared_access anothers = {.site = 1,
+					       .thread = 8,
+					       .allocator = 7,
+					       .thread_before = 7,
+					       .store = true,
+					       .metric = 30};
+	struct window_result *w;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct row_table *t = &windows[i]->objects.sharing_table;
+
+		/* As many windows stand for: twice as much as was seen. */
+		windows[i]->request.schedule =
+		    (struct window_schedule){.name = "often", .weight_s = 24};
+		assert_int_equal(sharing_add(t, &mine), 0);
+		assert_int_equal(sharing_add(t, &anothers), 0);
+	}
+	w = merged(windows, 2);
+	assert_int_equal(w->objects.sharing_count, 1);
+	assert_int_equal(w->objects.sharing[0].site, 1);
+	assert_int_equal(w->objects.sharing[0].samples, 4);
+	assert_int_equal(w->objects.sharing[0].stores_by_others, 2);
+	assert_int_equal(w->objects.sharing[0].taken_over, 2);
+	/* The scale of sums is the merge's; their parts are not. */
+	assert_float_equal(w->objects.sharing[0].metric_by_others / w->objects.sharing[0].metric,
+			   0.75, 1e-12);
+	assert_float_equal(w->objects.sharing[0].metric_by_others,
+			   w->objects.sharing[0].metric_taken_over, 1e-9);
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
 TEST(what_cannot_be_merged_is_counted_and_what_differs_is_said)
 {
 	struct window_result *windows[6], *w;

@@ -89,6 +89,62 @@ TEST(an_access_counts_for_the_site_of_the_object_that_it_meets, set_up, tear_dow
 		assert_int_equal(lost(f, (enum loss)i), 0);
 }
 
+/* Of 1000 bytes from address on: by a thread, of the place. */
+static struct event_access *access_by(struct fixture *f, uint32_t tid, uint64_t time_ns,
+				      uint64_t address)
+{
+	struct event_access *a = sample_access(&f->objects, 0, time_ns, address);
+
+	a->tid = tid;
+	return a;
+}
+
+TEST(accesses_by_other_threads_than_the_objects_own_are_told_apart, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	const struct site_sharing *s;
+
+	sample_allocation(&f->objects, 1, 0, 10, 0x1000)->weight = 4;
+	(void)sample_allocation(&f->objects, 2, 0, 11, 0x2000);
+	(void)access_by(f, 100, 20, 0x1008);
+	access_by(f, 200, 21, 0x1008)->store = 1; /* Another takes over, */
+	(void)access_by(f, 200, 22, 0x1010);      /* goes on, */
+	access_by(f, 100, 23, 0x1008)->store = 1; /* and the object's own is back. */
+	(void)access_by(f, 200, 24, 0x2008);
+	(void)access_by(f, 200, 25, 0x9000); /* Nothing tracked. */
+	apply(f, 100);
+	assert_int_equal(objects_of(f)->site_count, 1);
+	assert_int_equal(objects_of(f)->sharing_count, 1);
+	s = &objects_of(f)->sharing[0];
+	assert_int_equal(s->site, 0);
+	assert_int_equal(s->samples, 5);
+	assert_int_equal(s->stores, 2);
+	assert_int_equal(s->by_others, 3);
+	assert_int_equal(s->stores_by_others, 1);
+	assert_int_equal(s->taken_over, 3);
+	assert_float_equal(s->metric, 4 * 40 + 10, 0);
+	assert_float_equal(s->metric_by_others, 2 * 40 + 10, 0);
+	assert_float_equal(s->metric_taken_over, 2 * 40 + 10, 0);
+}
+
+TEST(what_threads_share_is_told_by_the_place_in_the_object, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	uint32_t place = sample_objects_location(&f->objects, JXP__LOCATION__KIND__FIELD, "Queue",
+						 "head", "int");
+
+	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
+	access_by(f, 200, 20, 0x1008)->location = place;
+	(void)access_by(f, 100, 21, 0x1010);
+	apply(f, 100);
+	assert_int_equal(objects_of(f)->sharing_count, 2);
+	assert_int_not_equal(objects_of(f)->sharing[0].location, 0);
+	assert_int_equal(objects_of(f)->sharing[0].by_others, 1);
+	assert_int_equal(objects_of(f)->sharing[1].location, 0);
+	assert_int_equal(objects_of(f)->sharing[1].by_others, 0);
+	assert_int_equal(objects_of(f)->sharing[1].taken_over, 1);
+}
+
 TEST(an_access_that_arrives_before_its_allocation_meets_the_object, set_up, tear_down)
 {
 	struct fixture *f = *state;
