@@ -12,12 +12,12 @@ enum export_outcome export_judge_status(int status)
 {
 	if (status >= 200 && status < 300)
 		return EXPORT_SENT;
-	if (status < 200 || export_status_is_of_address(status))
+	if (status < 200 || status == 429 || export_status_is_of_address(status))
 		return EXPORT_RETRY;
 	if (status == 413)
 		return EXPORT_SMALLER;
-	if (status == 408 || status == 429 || (status >= 500 && status != 501 && status != 505))
-		return EXPORT_RETRY;
+	if (status == 408 || (status >= 500 && status != 501 && status != 505))
+		return EXPORT_FAILED;
 	return EXPORT_REFUSED;
 }
 

@@ -41,6 +41,7 @@ struct export_request {
 	const char *content_type; /* static */
 	uint8_t *body;            /* to be freed */
 	size_t body_bytes;
+	bool gzip; /* the body is compressed, which the format does not do itself */
 };
 
 struct export_batch {
@@ -56,6 +57,7 @@ enum export_outcome {
 	EXPORT_RETRY,   /* later */
 	EXPORT_SMALLER, /* the request is too large for the server: fewer windows at a time */
 	EXPORT_REFUSED, /* it will never be taken */
+	EXPORT_FAILED,  /* later; the windows may be the reason, which the server does not say */
 };
 
 struct export_format {
@@ -88,9 +90,9 @@ struct export_format {
  * to be lost for. */
 bool export_status_is_of_address(int status);
 
-/* What a status means where nothing else is known of the answer: 2xx is sent; 408, 429 and 5xx but
- * 501 and 505, those of an address, and what is no status of an end, below 200, are to be tried
- * again; 413 is too large. The rest is refused. */
+/* What a status means where nothing else is known of the answer: 2xx is sent; 429, those of an
+ * address, and what is no status of an end, below 200, are to be tried again; 408 and 5xx but 501
+ * and 505 have failed; 413 is too large. The rest is refused. */
 enum export_outcome export_judge_status(int status);
 
 void export_batch_release(struct export_batch *batch);

@@ -4,6 +4,7 @@
 #ifndef JXPERF_DAEMON_EXPORT_SETTINGS_H
 #define JXPERF_DAEMON_EXPORT_SETTINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "export/format.h"
@@ -26,11 +27,13 @@ struct sender_settings {
 	char key_file[SENDER_ADDRESS_BYTES];
 	char database[SENDER_TEXT_BYTES];
 	struct export_settings format_settings; /* its texts are set by the sender */
+	bool compress;                          /* requests */
 	uint64_t timeout_ms;                    /* of a request */
-	uint32_t windows_max;                   /* of a batch, */
-	uint64_t bytes_max;                     /* of memory that they take, */
-	uint64_t age_ms;                        /* and how long the first waits for others */
-	uint64_t files_bytes_max;               /* in the directory; 0: no limit, as of */
+	uint64_t patience_ms;     /* for a batch that fails, before a window of it is blamed */
+	uint32_t windows_max;     /* of a batch, */
+	uint64_t bytes_max;       /* of memory that they take, */
+	uint64_t age_ms;          /* and how long the first waits for others */
+	uint64_t files_bytes_max; /* in the directory; 0: no limit, as of */
 	uint32_t files_max;
 };
 

@@ -202,7 +202,8 @@ static enum export_outcome judge(int status, const void *body, size_t body_bytes
 		return EXPORT_SENT;
 	profile_answer_line(message, body, body_bytes);
 	(void)err_set(line, EREMOTEIO, "%s", message);
-	return profile_answer_outcome(status);
+	/* Of the server's own storage, too, which no window is to be lost for. */
+	return status == 500 ? EXPORT_FAILED : profile_answer_outcome(status);
 }
 
 const struct export_format export_pyroscope = {

@@ -378,11 +378,11 @@ TEST(answers_mean_what_the_protocol_says)
 	static const struct {
 		int status;
 		enum export_outcome outcome;
-	} answers[] = {{200, EXPORT_SENT},    {202, EXPORT_SENT},  {400, EXPORT_REFUSED},
-		       {401, EXPORT_RETRY},   {404, EXPORT_RETRY}, {408, EXPORT_REFUSED},
-		       {413, EXPORT_SMALLER}, {429, EXPORT_RETRY}, {500, EXPORT_REFUSED},
-		       {501, EXPORT_REFUSED}, {502, EXPORT_RETRY}, {503, EXPORT_RETRY},
-		       {504, EXPORT_RETRY},   {302, EXPORT_RETRY}, {0, EXPORT_REFUSED}};
+	} answers[] = {{200, EXPORT_SENT},    {202, EXPORT_SENT},   {400, EXPORT_REFUSED},
+		       {401, EXPORT_RETRY},   {404, EXPORT_RETRY},  {408, EXPORT_REFUSED},
+		       {413, EXPORT_SMALLER}, {429, EXPORT_RETRY},  {500, EXPORT_REFUSED},
+		       {501, EXPORT_REFUSED}, {502, EXPORT_FAILED}, {503, EXPORT_FAILED},
+		       {504, EXPORT_FAILED},  {302, EXPORT_RETRY},  {0, EXPORT_REFUSED}};
 	struct err line;
 	uint64_t lost;
 

@@ -344,8 +344,8 @@ TEST(answers_mean_what_the_server_means)
 		enum export_outcome outcome;
 	} answers[] = {{200, EXPORT_SENT},    {400, EXPORT_REFUSED}, {401, EXPORT_RETRY},
 		       {408, EXPORT_REFUSED}, {413, EXPORT_SMALLER}, {422, EXPORT_REFUSED},
-		       {429, EXPORT_RETRY},   {500, EXPORT_REFUSED}, {502, EXPORT_RETRY},
-		       {503, EXPORT_RETRY},   {504, EXPORT_RETRY}};
+		       {429, EXPORT_RETRY},   {500, EXPORT_FAILED},  {502, EXPORT_FAILED},
+		       {503, EXPORT_FAILED},  {504, EXPORT_FAILED}};
 	struct err line;
 	uint64_t lost;
 
