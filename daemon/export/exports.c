@@ -61,7 +61,9 @@ static void settings_of(const struct config_export *from, struct sender_settings
 	COPY(database, from->database);
 	s->format_settings.otlp_minor = from->otlp_minor;
 	s->format_settings.body_bytes_max = from->request_bytes;
+	s->compress = from->compress;
 	s->timeout_ms = from->timeout_ns / NS_PER_MS;
+	s->patience_ms = from->patience_ns / NS_PER_MS;
 	s->windows_max = from->batch_windows;
 	s->bytes_max = from->batch_bytes;
 	s->age_ms = from->batch_age_ns / NS_PER_MS;

@@ -5,6 +5,7 @@
 #ifndef JXPERF_FLEET_CONFIG_EXPORTS_H
 #define JXPERF_FLEET_CONFIG_EXPORTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,7 +38,9 @@ struct config_export {
 	char *key_file;
 	char *database; /* never NULL */
 	unsigned otlp_minor;
+	bool compress; /* requests */
 	uint64_t timeout_ns;
+	uint64_t patience_ns; /* with a batch that fails, before a window of it is blamed */
 	uint32_t batch_windows;
 	uint64_t batch_bytes;
 	uint64_t batch_age_ns;

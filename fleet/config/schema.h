@@ -70,7 +70,9 @@ struct schema_export {
 	char *certificate_file;
 	char *key_file;
 	char *timeout;
+	char *patience;
 	char *request_size;
+	bool *compress;
 	char *keep_size;
 	char *keep_files;
 	struct schema_batch *batch;
