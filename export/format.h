@@ -26,7 +26,12 @@ struct export_origin {
 	const char *group; /* of hosts, as the configuration says */
 	const char
 	    *store; /* id of the state directory: with a window's number, its name for good */
+	const char *labels; /* of the destination; NULL: none */
 };
+
+/* Labels are a text "NAME=TEXT\n" for each, as the configuration has checked them. */
+#define EXPORT_LABEL_BYTES 320 /* of a name, or a text, with its NUL */
+#define EXPORT_LABELS_MAX  16u
 
 /* What the configuration says of a destination; texts are borrowed. */
 struct export_settings {
@@ -85,6 +90,11 @@ struct export_format {
 	enum export_outcome (*judge)(int status, const void *body, size_t body_bytes,
 				     struct err *line, uint64_t *lost);
 };
+
+/* Takes the label that a text of labels begins with, and returns what is behind it; NULL, and
+ * nothing else changed, where there is none. */
+const char *export_label_next(const char *labels, char name[EXPORT_LABEL_BYTES],
+			      char text[EXPORT_LABEL_BYTES]);
 
 /* Redirects, 401, 403, 404, 405 and 407: the address or the password is wrong, which no window is
  * to be lost for. */

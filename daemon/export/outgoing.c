@@ -12,8 +12,10 @@
 static int encode(struct outgoing *b, const struct sender_settings *settings, void *memory,
 		  const struct source_windows *from, bool compress, struct err *err)
 {
-	const struct export_origin origin = {
-	    .host = from->host, .group = from->group, .store = from->store};
+	const struct export_origin origin = {.host = from->host,
+					     .group = from->group,
+					     .store = from->store,
+					     .labels = settings->labels};
 	struct export_settings for_format = settings->format_settings;
 	int r;
 

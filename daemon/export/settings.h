@@ -12,6 +12,7 @@
 #define SENDER_NAME_BYTES    64
 #define SENDER_ADDRESS_BYTES 1024
 #define SENDER_TEXT_BYTES    256
+#define SENDER_LABELS_BYTES  ((size_t)EXPORT_LABELS_MAX * EXPORT_LABEL_BYTES)
 
 /* Where to, and how. All zero before it is filled in, so that two can be compared as bytes. */
 struct sender_settings {
@@ -26,6 +27,7 @@ struct sender_settings {
 	char certificate_file[SENDER_ADDRESS_BYTES];
 	char key_file[SENDER_ADDRESS_BYTES];
 	char database[SENDER_TEXT_BYTES];
+	char labels[SENDER_LABELS_BYTES];
 	struct export_settings format_settings; /* its texts are set by the sender */
 	bool compress;                          /* requests */
 	uint64_t timeout_ms;                    /* of a request */

@@ -141,6 +141,7 @@ static int check_keys(struct config_reading *r, const char *path, const struct s
 	const unsigned servers = 1u << CONFIG_EXPORT_CLICKHOUSE | 1u << CONFIG_EXPORT_OTLP |
 				 1u << CONFIG_EXPORT_PYROSCOPE;
 	const unsigned directory = 1u << CONFIG_EXPORT_DIRECTORY;
+	const unsigned profiles = 1u << CONFIG_EXPORT_OTLP | 1u << CONFIG_EXPORT_PYROSCOPE;
 	/* Profiles for Pyroscope are compressed each. */
 	const unsigned plain = 1u << CONFIG_EXPORT_CLICKHOUSE | 1u << CONFIG_EXPORT_OTLP;
 	const struct {
@@ -159,6 +160,7 @@ static int check_keys(struct config_reading *r, const char *path, const struct s
 	    {"timeout", from->timeout, servers},
 	    {"patience", from->patience, servers},
 	    {"compress", from->compress ? "" : NULL, plain},
+	    {"labels", from->labels ? "" : NULL, profiles},
 	    {"request-size", from->request_size, servers},
 	    {"keep-size", from->keep_size, directory},
 	    {"keep-files", from->keep_files, directory},
@@ -243,6 +245,77 @@ static int check_name(struct config_reading *r, const char *path, const struct c
 	return 0;
 }
 
+/* What windows are told by anyway. */
+static bool is_reserved(enum config_export_kind kind, const char *name, size_t length)
+{
+	static const char *const of_resources[] = {"jxperf.",      "process.",  "telemetry.",
+						   "service.name", "host.name", NULL};
+	static const char *const of_series[] = {
+	    "__", "service_name", "host", "host_group", "kind", "schedule", "region", "code", NULL};
+	const char *const *names = kind == CONFIG_EXPORT_OTLP ? of_resources : of_series;
+
+	for (size_t i = 0; names[i]; i++) {
+		size_t bytes = strlen(names[i]);
+		bool begins = names[i][bytes - 1] == '.' || strcmp(names[i], "__") == 0;
+
+		if (length >= bytes && strncmp(name, names[i], bytes) == 0 &&
+		    (begins || length == bytes))
+			return true;
+	}
+	return false;
+}
+
+/* Servers of series take names without '.' and '-' only. */
+static bool is_label_name(enum config_export_kind kind, const char *name, size_t length)
+{
+	bool series = kind == CONFIG_EXPORT_PYROSCOPE;
+
+	return length > 0 && !(name[0] >= '0' && name[0] <= '9') && label_is_valid(name, length) &&
+	       !(series && memchr(name, '.', length)) && !(series && memchr(name, '-', length));
+}
+
+/* The i-th, which is at that path; those before it are known. */
+static int check_label(struct config_reading *r, const char *path, const struct config_export *to,
+		       unsigned i)
+{
+	const char *label = to->labels[i], *text = strchr(label, '=');
+	int length = (int)strcspn(label, "=");
+
+	if (!text || !text[1] || strlen(label) > CONFIG_LABEL_BYTES_MAX)
+		return reading_wrong(r, path, "", "'%.40s' is not NAME=TEXT of at most %d bytes",
+				     label, CONFIG_LABEL_BYTES_MAX);
+	if (!is_label_name(to->kind, label, (size_t)length))
+		return reading_wrong(
+		    r, path, "",
+		    to->kind == CONFIG_EXPORT_PYROSCOPE
+			? "'%.*s' is no name of a label: use letters, digits and '_'"
+			: "'%.*s' is no name of a label: use letters, digits, '.', '_' and '-'",
+		    length, label);
+	if (is_reserved(to->kind, label, (size_t)length))
+		return reading_wrong(r, path, "", "'%.*s' is a name that windows have anyway",
+				     length, label);
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == '\x7f')
+			return reading_wrong(r, path, "", "a label has no control characters");
+	for (unsigned other = 0; other < i; other++)
+		if (strncmp(to->labels[other], label, (size_t)length + 1) == 0)
+			return reading_wrong(r, path, "", "'%.*s' is there twice", length, label);
+	return 0;
+}
+
+static int take_labels(struct config_reading *r, const char *path, const struct schema_export *from,
+		       struct config_export *to)
+{
+	char at[PLACE_PATH_BYTES];
+	int e = 0;
+
+	to->labels = from->labels;
+	to->label_count = from->labels_count;
+	for (unsigned i = 0; i < to->label_count && e == 0; i++)
+		e = check_label(r, reading_path(at, "%s.labels[%u]", path, i), to, i);
+	return e;
+}
+
 static void take_texts(const struct schema_export *from, struct config_export *to)
 {
 	to->name = from->name;
@@ -292,5 +365,6 @@ int exports_take(struct config_reading *r, const char *path, const struct config
 	    (e = reading_count(r, path, "keep-files", from->keep_files, KEEP_FILES_MAX,
 			       &to->keep_files)) < 0)
 		return e;
-	return take_batch(r, path, from->batch, to);
+	e = take_batch(r, path, from->batch, to);
+	return e < 0 ? e : take_labels(r, path, from, to);
 }

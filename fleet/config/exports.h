@@ -24,6 +24,9 @@ enum config_export_kind {
 const char *config_export_kind_name(enum config_export_kind kind);
 
 #define CONFIG_EXPORTS_MAX 16
+#define CONFIG_LABELS_MAX  16
+/* Of a label, "NAME=TEXT". */
+#define CONFIG_LABEL_BYTES_MAX 300
 
 /* Where windows are sent. Texts are NULL where the file has none. */
 struct config_export {
@@ -47,6 +50,8 @@ struct config_export {
 	uint64_t request_bytes; /* a request has at most */
 	uint64_t keep_bytes;    /* files in a directory */
 	uint32_t keep_files;
+	char **labels; /* "NAME=TEXT" */
+	unsigned label_count;
 };
 
 /* One destination, which is at that path of its file, behind count that are known already; its

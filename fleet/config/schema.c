@@ -98,6 +98,8 @@ static const cyaml_schema_field_t export_fields[] = {
     TEXT("patience", struct schema_export, patience),
     TEXT("request-size", struct schema_export, request_size),
     CYAML_FIELD_BOOL_PTR("compress", OPTIONAL, struct schema_export, compress),
+    CYAML_FIELD_SEQUENCE_COUNT("labels", OPTIONAL, struct schema_export, labels, labels_count,
+			       &text, 1, SCHEMA_LABELS_MAX),
     TEXT("keep-size", struct schema_export, keep_size),
     TEXT("keep-files", struct schema_export, keep_files),
     CYAML_FIELD_MAPPING_PTR("batch", OPTIONAL, struct schema_export, batch, batch_fields),

@@ -1,6 +1,23 @@
 #include "tests/unit/support/test.h"
 
+#include <string.h>
+
 #include "export/format.h"
+
+TEST(labels_are_read_one_by_one)
+{
+	char name[EXPORT_LABEL_BYTES], text[EXPORT_LABEL_BYTES];
+	const char *at = "team=shop\na.b=c = d\n";
+
+	at = export_label_next(at, name, text);
+	assert_string_equal(name, "team");
+	assert_string_equal(text, "shop");
+	at = export_label_next(at, name, text);
+	assert_string_equal(name, "a.b");
+	assert_string_equal(text, "c = d");
+	assert_null(export_label_next(at, name, text));
+	assert_null(export_label_next(NULL, name, text));
+}
 
 TEST(a_status_says_whether_to_try_again)
 {

@@ -76,6 +76,21 @@ TEST(what_is_said_of_a_destination_is_taken)
 	config_release(&c);
 }
 
+TEST(labels_are_names_and_texts)
+{
+	struct config c;
+
+	load(&c, "export:\n"
+		 "  - {name: a, otlp: 'http://o', labels: [team=shop, "
+		 "'deployment.environment.name=a b=c']}\n"
+		 "  - {name: b, pyroscope: 'http://p', labels: [team=Käse]}\n");
+	assert_int_equal(c.exports[0].label_count, 2);
+	assert_string_equal(c.exports[0].labels[0], "team=shop");
+	assert_string_equal(c.exports[0].labels[1], "deployment.environment.name=a b=c");
+	assert_int_equal(c.exports[1].label_count, 1);
+	config_release(&c);
+}
+
 TEST(requests_to_this_host_are_compressed_only_if_that_is_said)
 {
 	static const struct {
@@ -146,6 +161,19 @@ TEST(what_is_wrong_is_named_with_its_key)
 	    {"clickhouse: 'http://o', key-file: /p", ".key-file: there is no 'certificate-file'"},
 	    {"clickhouse: 'http://o', ca-file: p", ".ca-file: 'p' is not an absolute path"},
 	    {"clickhouse: 'http://o', timeout: 1ms", ".timeout: use 1 s to 600 s"},
+	    {"clickhouse: 'http://o', labels: [a=b]", ".labels: means nothing for 'clickhouse'"},
+	    {"otlp: 'http://o', labels: [a]", ".labels[0]: 'a' is not NAME=TEXT"},
+	    {"otlp: 'http://o', labels: ['a=']", ".labels[0]: 'a=' is not NAME=TEXT"},
+	    {"otlp: 'http://o', labels: ['=b']", ".labels[0]: '' is no name of a label"},
+	    {"otlp: 'http://o', labels: [a=b, 1a=b]", ".labels[1]: '1a' is no name of a label"},
+	    {"pyroscope: 'http://o', labels: [a.b=c]", ".labels[0]: 'a.b' is no name of a label: "
+						       "use letters, digits and '_'"},
+	    {"pyroscope: 'http://o', labels: [host=c]",
+	     ".labels[0]: 'host' is a name that windows"},
+	    {"pyroscope: 'http://o', labels: [__a=c]", ".labels[0]: '__a' is a name that windows"},
+	    {"otlp: 'http://o', labels: [jxperf.a=c]", ".labels[0]: 'jxperf.a' is a name that"},
+	    {"otlp: 'http://o', labels: [a=b, a=c]", ".labels[1]: 'a' is there twice"},
+	    {"otlp: 'http://o', labels: [\"a=b\\n\"]", ".labels[0]: a label has no control"},
 	    {"clickhouse: 'http://o', patience: 2d", ".patience: use 1 s to 86400 s"},
 	    {"directory: /p, patience: 1h", ".patience: means nothing for 'directory'"},
 	    {"pyroscope: 'http://o', compress: yes", ".compress: means nothing for 'pyroscope'"},
