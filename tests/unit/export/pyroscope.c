@@ -19,7 +19,8 @@
 
 typedef Perftools__Profiles__Profile profile_t;
 
-static const struct export_origin origin = {.host = "host-1", .group = "blue", .store = "5f1c0d3e"};
+static const struct export_origin origin = {
+    .host = "host-1", .group = "blue", .store = "5f1c0d3e", .labels = "team=shop\ntier=a b\n"};
 
 struct series {
 	char names[LABELS_MAX][32], values[LABELS_MAX][64];
@@ -194,6 +195,8 @@ TEST(each_value_is_a_series_with_the_labels_that_questions_are_asked_by)
 	assert_string_equal(label_of(s, "host_group"), "blue");
 	assert_string_equal(label_of(s, "kind"), "dead_store");
 	assert_string_equal(label_of(s, "schedule"), "nightly");
+	assert_string_equal(label_of(s, "team"), "shop");
+	assert_string_equal(label_of(s, "tier"), "a b");
 	assert_int_equal(sum_of(s), 30 * 8);
 	assert_string_equal(label_of(series_of(p, "cpu"), "__name__"), "process_cpu");
 	assert_string_equal(label_of(series_of(p, "object_bytes"), "kind"), "objects");
