@@ -5,7 +5,7 @@
  *
  *   export_load FORMAT URL [hosts=2000] [windows=50] [senders=4] [batch=50] [methods=60] [pairs=24]
  *               [user=NAME] [password-file=PATH] [database=NAME] [start=UNIX_SECONDS] [timeout=S]
- *               [skew=DAYS] [programs=0]
+ *               [skew=DAYS] [programs=0] [compress=0]
  *
  * Host N is called host-N, is of the group group-(N mod 4), and runs the applications app0 to app9;
  * windows begin a minute apart, the last host's like the first's, and half of the hosts' have
@@ -41,7 +41,8 @@
 #define METHODS_MAX 2000
 
 struct load {
-	unsigned hosts, windows, senders, batch, methods, pairs, timeout_s, skew_days, programs;
+	unsigned hosts, windows, senders, batch, methods, pairs, timeout_s, skew_days, programs,
+	    compress;
 	const char *user, *password_file, *database;
 	uint64_t start_unix_ns;
 };
@@ -94,13 +95,12 @@ static struct window_result *make_window(const struct load *load, unsigned host,
 	return w;
 }
 
-static int share_read(void *arg, size_t windows, size_t bytes, const atomic_bool *cancelled,
+static int share_read(void *arg, const struct source_wanted *wanted, const atomic_bool *cancelled,
 		      struct source_windows *out, struct err *err)
 {
 	struct share *s = arg;
 	unsigned left = s->load->windows - s->arrived;
 
-	(void)bytes;
 	(void)err;
 	(void)snprintf(out->host, sizeof(out->host), "host-%u", s->host);
 	(void)snprintf(out->group, sizeof(out->group), "group-%u", s->host % 4);
@@ -108,7 +108,7 @@ static int share_read(void *arg, size_t windows, size_t bytes, const atomic_bool
 		       mix(s->host + UINT64_C(0x5eed)));
 	if (s->host >= s->load->hosts)
 		return 0;
-	while (out->count < windows && out->count < left && !atomic_load(cancelled)) {
+	while (out->count < wanted->windows && out->count < left && !atomic_load(cancelled)) {
 		unsigned number = s->arrived + (unsigned)out->count + 1;
 
 		out->numbers[out->count] = number;
@@ -207,6 +207,8 @@ static void start_senders(uv_loop_t *loop, struct transfers *transfers,
 		s.timeout_ms = load.timeout_s * 1000ull;
 		s.windows_max = load.batch;
 		s.bytes_max = (uint64_t)64 << 20;
+		s.patience_ms = UINT64_MAX / 8; /* No window is to be blamed. */
+		s.compress = load.compress;
 		shares[i] = (struct share){.load = &load, .host = i};
 		senders[i] = sender_new(loop, transfers, &s, &source, NULL);
 	}
@@ -280,18 +282,14 @@ static bool take_option(char *text)
 		const char *name;
 		unsigned *number;
 		const char **text;
-	} options[] = {{"hosts", &load.hosts, NULL},
-		       {"windows", &load.windows, NULL},
-		       {"senders", &load.senders, NULL},
-		       {"batch", &load.batch, NULL},
-		       {"methods", &load.methods, NULL},
-		       {"pairs", &load.pairs, NULL},
-		       {"timeout", &load.timeout_s, NULL},
-		       {"skew", &load.skew_days, NULL},
-		       {"programs", &load.programs, NULL},
-		       {"user", NULL, &load.user},
-		       {"password-file", NULL, &load.password_file},
-		       {"database", NULL, &load.database}};
+	} options[] = {
+	    {"hosts", &load.hosts, NULL},       {"windows", &load.windows, NULL},
+	    {"senders", &load.senders, NULL},   {"batch", &load.batch, NULL},
+	    {"methods", &load.methods, NULL},   {"pairs", &load.pairs, NULL},
+	    {"timeout", &load.timeout_s, NULL}, {"skew", &load.skew_days, NULL},
+	    {"programs", &load.programs, NULL}, {"compress", &load.compress, NULL},
+	    {"user", NULL, &load.user},         {"password-file", NULL, &load.password_file},
+	    {"database", NULL, &load.database}};
 	char *value = strchr(text, '=');
 
 	if (!value)

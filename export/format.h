@@ -26,7 +26,12 @@ struct export_origin {
 	const char *group; /* of hosts, as the configuration says */
 	const char
 	    *store; /* id of the state directory: with a window's number, its name for good */
+	const char *labels; /* of the destination; NULL: none */
 };
+
+/* Labels are a text "NAME=TEXT\n" for each, as the configuration has checked them. */
+#define EXPORT_LABEL_BYTES 320 /* of a name, or a text, with its NUL */
+#define EXPORT_LABELS_MAX  16u
 
 /* What the configuration says of a destination; texts are borrowed. */
 struct export_settings {
@@ -41,6 +46,7 @@ struct export_request {
 	const char *content_type; /* static */
 	uint8_t *body;            /* to be freed */
 	size_t body_bytes;
+	bool gzip; /* the body is compressed, which the format does not do itself */
 };
 
 struct export_batch {
@@ -56,6 +62,7 @@ enum export_outcome {
 	EXPORT_RETRY,   /* later */
 	EXPORT_SMALLER, /* the request is too large for the server: fewer windows at a time */
 	EXPORT_REFUSED, /* it will never be taken */
+	EXPORT_FAILED,  /* later; the windows may be the reason, which the server does not say */
 };
 
 struct export_format {
@@ -84,13 +91,18 @@ struct export_format {
 				     struct err *line, uint64_t *lost);
 };
 
+/* Takes the label that a text of labels begins with, and returns what is behind it; NULL, and
+ * nothing else changed, where there is none. */
+const char *export_label_next(const char *labels, char name[EXPORT_LABEL_BYTES],
+			      char text[EXPORT_LABEL_BYTES]);
+
 /* Redirects, 401, 403, 404, 405 and 407: the address or the password is wrong, which no window is
  * to be lost for. */
 bool export_status_is_of_address(int status);
 
-/* What a status means where nothing else is known of the answer: 2xx is sent; 408, 429 and 5xx but
- * 501 and 505, those of an address, and what is no status of an end, below 200, are to be tried
- * again; 413 is too large. The rest is refused. */
+/* What a status means where nothing else is known of the answer: 2xx is sent; 429, those of an
+ * address, and what is no status of an end, below 200, are to be tried again; 408 and 5xx but 501
+ * and 505 have failed; 413 is too large. The rest is refused. */
 enum export_outcome export_judge_status(int status);
 
 void export_batch_release(struct export_batch *batch);

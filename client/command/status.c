@@ -25,6 +25,7 @@ static json_t *exports_json(const Jxp__Status *s)
 		json_put(&object, "failing", json_readable(e->failing));
 		json_put(&object, "last_sent",
 			 json_real((double)e->last_unix_ns / (double)NS_PER_S));
+		json_put(&object, "set_aside", json_integer((json_int_t)e->set_aside));
 		json_push(&array, object);
 	}
 	return array;
@@ -38,6 +39,9 @@ static void print_export(const Jxp__ExportInfo *e)
 		     e->sent, e->waiting);
 	if (e->waiting > 0)
 		(void)printf(", the oldest for %.0f s", e->oldest_s);
+	if (e->set_aside > 0)
+		(void)printf(", %" PRIu64 " of them set aside since they fail by themselves",
+			     e->set_aside);
 	if (e->dropped > 0)
 		(void)printf(", %" PRIu64 " dropped", e->dropped);
 	if (e->failing[0])

@@ -214,6 +214,11 @@ static int refused(const struct server *s, long status, const struct buffer *ans
 			       "'%s' has no windows of a fleet: run 'jxperfctl fleet-schema "
 			       "--apply' (%s)",
 			       s->shown, fit);
+	if (code == 47) /* UNKNOWN_IDENTIFIER */
+		return err_set(err, EPROTO,
+			       "the tables of '%s' are of another version: run 'jxperfctl "
+			       "fleet-schema --apply' of this one (%s)",
+			       s->shown, fit);
 	if (status == 401 || status == 403)
 		return err_set(err, EACCES, "'%s' does not let this user ask (%ld)%s%s", s->shown,
 			       status, code ? ": " : "", code ? fit : "");

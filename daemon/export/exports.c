@@ -45,6 +45,19 @@ static void copy(char *to, size_t size, const char *from)
 
 #define COPY(member, value) copy(s->member, sizeof(s->member), value)
 
+/* A line of each; all fit. */
+static void copy_labels(const struct config_export *from, struct sender_settings *s)
+{
+	size_t used = 0;
+
+	_Static_assert(CONFIG_LABELS_MAX <= EXPORT_LABELS_MAX &&
+			   CONFIG_LABEL_BYTES_MAX + 1 < EXPORT_LABEL_BYTES,
+		       "they have room");
+	for (size_t i = 0; i < from->label_count; i++)
+		used += (size_t)snprintf(s->labels + used, sizeof(s->labels) - used, "%s\n",
+					 from->labels[i]);
+}
+
 static void settings_of(const struct config_export *from, struct sender_settings *s)
 {
 	memset(s, 0, sizeof(*s)); /* Two are compared as bytes. */
@@ -59,9 +72,12 @@ static void settings_of(const struct config_export *from, struct sender_settings
 	COPY(certificate_file, from->certificate_file);
 	COPY(key_file, from->key_file);
 	COPY(database, from->database);
+	copy_labels(from, s);
 	s->format_settings.otlp_minor = from->otlp_minor;
 	s->format_settings.body_bytes_max = from->request_bytes;
+	s->compress = from->compress;
 	s->timeout_ms = from->timeout_ns / NS_PER_MS;
+	s->patience_ms = from->patience_ns / NS_PER_MS;
 	s->windows_max = from->batch_windows;
 	s->bytes_max = from->batch_bytes;
 	s->age_ms = from->batch_age_ns / NS_PER_MS;

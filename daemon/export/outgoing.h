@@ -23,14 +23,14 @@ struct outgoing {
 	bool more; /* others may wait for as long as these */
 	struct credentials credentials;
 	struct export_batch requests;
-	uint64_t bytes; /* of all bodies, or files */
+	uint64_t bytes; /* of all bodies as they are sent, or files */
 };
 
-/* Reads at most so many windows. b is zeros before, and to be released in either case. 0;
+/* Reads the windows that are wanted. b is zeros before, and to be released in either case. 0;
  * -EMSGSIZE where one window is too large for a request; or -errno with a line. */
 int outgoing_make(struct outgoing *b, const struct sender_settings *settings, void *memory,
-		  const struct source *source, size_t windows, const atomic_bool *cancelled,
-		  struct err *err);
+		  const struct source *source, const struct source_wanted *wanted, bool compress,
+		  const atomic_bool *cancelled, struct err *err);
 
 void outgoing_release(struct outgoing *b);
 

@@ -12,11 +12,14 @@
 #include "common/utf8.h"
 #include "daemon/export/outgoing.h"
 #include "daemon/export/retry.h"
+#include "daemon/export/suspects.h"
 #include "daemon/export/transfers.h"
 #include "daemon/shares/pool_work.h"
 
 /* Windows that are refused one by one are no faster than this at the end. */
 #define REFUSED_LAST_MS 10000
+/* Nor is the search for one among those that fail. */
+#define SEARCH_LAST_MS 10000
 
 /* What it is at. */
 enum at {
@@ -27,12 +30,21 @@ enum at {
 	AT_NOTE,   /* what has arrived is being noted */
 };
 
+/* What is known of a server and compressed requests. */
+enum gzip {
+	GZIP_UNKNOWN,
+	GZIP_TAKEN,     /* it has taken one */
+	GZIP_DOUBTED,   /* it has refused one: the same windows go as they are */
+	GZIP_NOT_TAKEN, /* which it took */
+};
+
 /* A batch that is being made on the pool; its sender may be gone meanwhile. */
 struct making {
 	struct pool_work work;
 	struct sender *sender;
 	struct outgoing *batch;
-	size_t windows; /* so many at most */
+	struct source_wanted wanted;
+	bool compress;
 };
 
 struct sender {
@@ -45,11 +57,14 @@ struct sender {
 	struct random random;
 	void *memory; /* the format's */
 	enum at at;
-	bool first;                /* nothing was read yet: nobody knows what waits */
-	size_t windows;            /* of the next batch: fewer after one that was too much */
-	uint64_t since_ms;         /* something waits since then, by the loop's clock; 0: nothing */
-	unsigned failures;         /* in a row, */
-	unsigned refusals;         /* and windows that were refused, without one that arrived */
+	bool first;               /* nothing was read yet: nobody knows what waits */
+	size_t windows;           /* of the next batch: fewer after one that was too much */
+	uint64_t since_ms;        /* something waits since then, by the loop's clock; 0: nothing */
+	unsigned failures;        /* in a row, */
+	unsigned refusals;        /* and windows that were refused, without one that arrived */
+	struct suspects suspects; /* windows that fail while others are taken */
+	unsigned suspect;         /* that is being tried again; 0: none */
+	enum gzip gzip;
 	struct making *making;     /* or NULL, */
 	struct outgoing *batch;    /* likewise: what is being sent */
 	size_t next;               /* its request */
@@ -82,7 +97,7 @@ const char *sender_failure_name(enum sender_failure failure)
 
 static const char *const drop_names[DROPS] = {
     [DROP_LIMITS] = "limits",       [DROP_TOO_OLD] = "too_old",       [DROP_REFUSED] = "refused",
-    [DROP_TOO_LARGE] = "too_large", [DROP_UNREADABLE] = "unreadable",
+    [DROP_TOO_LARGE] = "too_large", [DROP_UNREADABLE] = "unreadable", [DROP_FAILED] = "failed",
 };
 
 const char *sender_drop_name(enum sender_drop drop)
@@ -146,31 +161,50 @@ static void on_timer(uv_timer_t *timer)
 	start_batch(timer->data);
 }
 
+static uint64_t now_ms(struct sender *s)
+{
+	uv_update_time(s->loop);
+	return uv_now(s->loop);
+}
+
 static void start_timer(struct sender *s, uint64_t ms)
 {
 	/* Fails only for a handle that is closing. */
 	(void)uv_timer_start(&s->timer, on_timer, ms, 0);
 }
 
-/* Enough wait, or the first has waited long enough for others. */
+/* Enough wait, or the first has waited long enough for others. Windows that were set aside wait,
+ * too: where there are no others, a read comes to nothing. */
 static void rest(struct sender *s)
 {
-	uint64_t waiting = s->source.waiting(s->source.arg), waited_ms;
+	uint64_t waiting = s->source.waiting(s->source.arg), now = now_ms(s), waited_ms;
 
 	s->at = AT_REST;
 	(void)uv_timer_stop(&s->timer); /* Cannot fail. */
 	if (waiting == 0 && !s->first) {
 		s->since_ms = 0;
+		s->suspects.count = 0; /* The store's limits have deleted them. */
+		s->stats.set_aside = 0;
 		return;
 	}
-	uv_update_time(s->loop);
 	if (s->since_ms == 0)
-		s->since_ms = uv_now(s->loop);
-	waited_ms = uv_now(s->loop) - s->since_ms;
+		s->since_ms = now;
+	waited_ms = now - s->since_ms;
 	if (s->first || waiting >= s->windows || waited_ms >= s->settings.age_ms)
 		start_batch(s);
 	else
 		start_timer(s, s->settings.age_ms - waited_ms);
+}
+
+/* Nothing waits but what was set aside, if that. */
+static void rest_idle(struct sender *s)
+{
+	uint64_t next_ms = suspects_next_ms(&s->suspects, now_ms(s));
+
+	s->since_ms = 0;
+	s->at = AT_REST;
+	if (next_ms != UINT64_MAX)
+		start_timer(s, next_ms);
 }
 
 static void pause_for(struct sender *s, uint64_t ms)
@@ -180,12 +214,29 @@ static void pause_for(struct sender *s, uint64_t ms)
 	start_timer(s, ms);
 }
 
-static void fail(struct sender *s, enum sender_failure why, const char *line, uint64_t wished_ms)
+static uint64_t shorter(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Later, in most_ms at most. */
+static void fail_within(struct sender *s, enum sender_failure why, const char *line,
+			uint64_t wished_ms, uint64_t most_ms)
 {
 	s->stats.failed[why]++;
 	s->failures++;
 	say_failing(s, line);
-	pause_for(s, retry_delay_ms(s->failures, random_next(&s->random), wished_ms));
+	pause_for(
+	    s, shorter(retry_delay_ms(s->failures, random_next(&s->random), wished_ms), most_ms));
+}
+
+/* It says nothing of the windows. */
+static void fail(struct sender *s, enum sender_failure why, const char *line, uint64_t wished_ms)
+{
+	if (s->suspect) /* Else it would be the next again. */
+		(void)suspects_postpone(&s->suspects, s->suspect, false, s->settings.patience_ms,
+					now_ms(s));
+	fail_within(s, why, line, wished_ms, UINT64_MAX);
 }
 
 static void count_batch(struct sender *s)
@@ -209,16 +260,29 @@ static void count_batch(struct sender *s)
 /* One window after the other may be refused: not as fast as that goes. */
 static void go_on_after_refusal(struct sender *s)
 {
-	uint64_t ms = retry_delay_ms(s->refusals, random_next(&s->random), 0);
+	pause_for(
+	    s, shorter(retry_delay_ms(s->refusals, random_next(&s->random), 0), REFUSED_LAST_MS));
+}
 
-	pause_for(s, ms < REFUSED_LAST_MS ? ms : REFUSED_LAST_MS);
+/* None of these windows waits any more. */
+static void settle_suspects(struct sender *s)
+{
+	const struct outgoing *b = s->batch;
+
+	for (size_t i = 0; i < b->count + b->unreadable; i++)
+		suspects_forget(&s->suspects, b->numbers[i]);
+	if (b->count > b->requests.too_old && s->gives_up == DROPS)
+		suspects_taken(&s->suspects, b->count, b->more || s->suspect);
+	s->stats.set_aside = s->suspects.count;
 }
 
 /* What became of the batch has been noted. */
 static void finish(struct sender *s)
 {
-	bool sent = s->batch->count > 0 && s->gives_up == DROPS, more = s->batch->more;
+	bool sent = s->batch->count > 0 && s->gives_up == DROPS;
+	bool more = s->batch->more || s->suspect;
 
+	settle_suspects(s);
 	count_batch(s);
 	drop_batch(s);
 	s->since_ms = 0;
@@ -286,6 +350,58 @@ static void halve(struct sender *s, enum sender_failure why, const char *line)
 	start_batch(s);
 }
 
+/* ---------------------------------------------------------------- what fails */
+
+/* One that was set aside has not been taken, and the others are no worse off for it. */
+static void suspect_failed(struct sender *s, enum sender_failure why, const char *line)
+{
+	s->stats.failed[why]++;
+	if (suspects_postpone(&s->suspects, s->suspect, true, s->settings.patience_ms, now_ms(s))) {
+		log_error("window w%u is not sent to '%s': it has failed again and again while "
+			  "others were taken: %s",
+			  s->suspect, s->settings.name, line);
+		note(s, DROP_FAILED);
+		return;
+	}
+	drop_batch(s);
+	start_batch(s);
+}
+
+/* The server did answer, and it may be for a window that it does not take the batch. */
+static void batch_failed(struct sender *s, enum sender_failure why, const char *line)
+{
+	uint64_t patience_ms = s->settings.patience_ms, most_ms;
+	unsigned first = s->batch->numbers[0];
+	size_t count = s->batch->count;
+	enum suspects_verdict verdict =
+	    suspects_failed(&s->suspects, count, first, patience_ms, now_ms(s));
+
+	most_ms = suspects_wait_max_ms(&s->suspects, patience_ms);
+	if (verdict == SUSPECTS_HALVE)
+		s->windows = count / 2;
+	if (verdict == SUSPECTS_SET_ASIDE)
+		log_warn("window w%u is set aside, and tried again behind the others that wait "
+			 "for '%s': it fails by itself: %s",
+			 first, s->settings.name, line);
+	if (verdict != SUSPECTS_TRY_AGAIN)
+		most_ms = shorter(most_ms, SEARCH_LAST_MS);
+	s->stats.set_aside = s->suspects.count;
+	fail_within(s, why, line, 0, most_ms);
+}
+
+/* wished_ms: a server that says when to come again is busy, and blames nothing on windows. */
+static void failed(struct sender *s, bool blames, enum sender_failure why, const char *line,
+		   uint64_t wished_ms)
+{
+	blames &= wished_ms == 0 && s->batch->count > 0;
+	if (s->suspect && blames)
+		suspect_failed(s, why, line);
+	else if (blames)
+		batch_failed(s, why, line);
+	else
+		fail(s, why, line, wished_ms);
+}
+
 /* ---------------------------------------------------------------- what a server answers */
 
 static enum sender_failure failure_of_status(int status)
@@ -295,6 +411,39 @@ static enum sender_failure failure_of_status(int status)
 	if (status == 401 || status == 403 || status == 407)
 		return FAILURE_DENIED;
 	return status >= 500 ? FAILURE_SERVER : FAILURE_STATUS;
+}
+
+/* Is the request that was answered compressed? */
+static bool is_compressed(const struct sender *s)
+{
+	return s->batch->requests.requests[s->next].gzip;
+}
+
+static void gzip_taken(struct sender *s)
+{
+	if (is_compressed(s))
+		s->gzip = GZIP_TAKEN;
+	else if (s->gzip == GZIP_DOUBTED) {
+		log_warn("'%s' takes no compressed requests, and gets them as they are from now "
+			 "on: say 'compress: no'",
+			 s->settings.name);
+		s->gzip = GZIP_NOT_TAKEN;
+	}
+}
+
+/* No window is to be lost because a server cannot read what is compressed: where it has taken
+ * nothing of that yet, the same batch goes as it is. */
+static bool goes_uncompressed(struct sender *s)
+{
+	if (s->gzip == GZIP_DOUBTED)
+		s->gzip = GZIP_UNKNOWN; /* It refuses the windows themselves. */
+	else if (s->gzip == GZIP_UNKNOWN && is_compressed(s)) {
+		s->gzip = GZIP_DOUBTED;
+		drop_batch(s);
+		start_batch(s);
+		return true;
+	}
+	return false;
 }
 
 static void on_answered(struct sender *s, const struct transfer_answer *a)
@@ -311,6 +460,7 @@ static void on_answered(struct sender *s, const struct transfer_answer *a)
 	(void)utf8_sanitize(why, sizeof(why), text);
 	switch (outcome) {
 	case EXPORT_SENT:
+		gzip_taken(s);
 		if (lost > 0 && s->stats.lost + s->batch_lost == 0) /* Counted from then on. */
 			log_warn("windows do not arrive whole at '%s': %s", s->settings.name, why);
 		s->batch_lost += lost;
@@ -321,10 +471,13 @@ static void on_answered(struct sender *s, const struct transfer_answer *a)
 		halve(s, FAILURE_TOO_LARGE, why);
 		break;
 	case EXPORT_REFUSED:
-		halve(s, FAILURE_REFUSED, why);
+		if (!goes_uncompressed(s))
+			halve(s, FAILURE_REFUSED, why);
 		break;
 	case EXPORT_RETRY:
-		fail(s, failure_of_status(a->status), why, a->wished_ms);
+	case EXPORT_FAILED:
+		failed(s, outcome == EXPORT_FAILED, failure_of_status(a->status), why,
+		       a->wished_ms);
 		break;
 	}
 }
@@ -351,7 +504,8 @@ static void on_transferred(void *arg, const struct transfer_answer *answer)
 	s->transfer = NULL;
 	/* A server that goes on answering is none that says what it has done. */
 	if (answer->end != TRANSFER_ANSWERED)
-		fail(s, failure_of_end(answer->end), answer->message, answer->wished_ms);
+		failed(s, answer->begun && answer->end != TRANSFER_NO_MEMORY,
+		       failure_of_end(answer->end), answer->message, answer->wished_ms);
 	else
 		on_answered(s, answer);
 }
@@ -381,6 +535,7 @@ static void send_next(struct sender *s)
 	request.content_type = r->content_type;
 	request.body = r->body;
 	request.body_bytes = r->body_bytes;
+	request.gzip = r->gzip;
 	s->at = AT_SERVER;
 	s->transfer = url ? transfer_start(s->transfers, &request, on_transferred, s) : NULL;
 	if (!s->transfer)
@@ -394,8 +549,16 @@ static int make_batch(void *arg, const atomic_bool *cancelled, struct err *err)
 	struct making *m = arg;
 	const struct sender *s = m->sender;
 
-	return outgoing_make(m->batch, &s->settings, s->memory, &s->source, m->windows, cancelled,
-			     err);
+	return outgoing_make(m->batch, &s->settings, s->memory, &s->source, &m->wanted, m->compress,
+			     cancelled, err);
+}
+
+/* The store's limits have deleted the one that was set aside. */
+static void start_after_gone(struct sender *s)
+{
+	suspects_forget(&s->suspects, s->suspect);
+	s->stats.set_aside = s->suspects.count;
+	start_batch(s);
 }
 
 static void on_made(void *arg, int result, const char *message)
@@ -415,8 +578,10 @@ static void on_made(void *arg, int result, const char *message)
 		fail(s, FAILURE_LOCAL, message, 0);
 	} else if (s->batch->count + s->batch->unreadable == 0) {
 		drop_batch(s);
-		s->since_ms = 0;
-		s->at = AT_REST;
+		if (s->suspect)
+			start_after_gone(s);
+		else
+			rest_idle(s);
 	} else {
 		send_next(s);
 	}
@@ -431,19 +596,30 @@ static void on_released(void *arg)
 	free(m);
 }
 
+static void want(const struct sender *s, struct source_wanted *wanted)
+{
+	wanted->windows = s->windows;
+	wanted->bytes = s->settings.bytes_max;
+	wanted->only = s->suspect;
+	for (size_t i = 0; i < s->suspects.count; i++)
+		wanted->without[wanted->without_count++] = s->suspects.windows[i].number;
+}
+
 static void start_batch(struct sender *s)
 {
 	static const struct pool_task task = {
 	    .run = make_batch, .done = on_made, .release = on_released};
 	struct making *m = calloc(1, sizeof(*m));
 
+	s->suspect = suspects_due(&s->suspects, now_ms(s));
 	if (!m || !(m->batch = calloc(1, sizeof(*m->batch)))) {
 		free(m);
 		fail(s, FAILURE_LOCAL, "out of memory", 0);
 		return;
 	}
 	m->sender = s;
-	m->windows = s->windows;
+	want(s, &m->wanted);
+	m->compress = s->settings.compress && s->gzip != GZIP_DOUBTED && s->gzip != GZIP_NOT_TAKEN;
 	s->making = m;
 	s->holders++;
 	s->at = AT_BATCH;
@@ -478,6 +654,7 @@ struct sender *sender_new(uv_loop_t *loop, struct transfers *transfers,
 	memcpy(&s->settings, settings, sizeof(*settings)); /* With what is between members. */
 	if (stats)
 		s->stats = *stats;
+	s->stats.set_aside = 0; /* The settings are new, and may be what was wrong. */
 	s->source = *source;
 	s->transfers = transfers;
 	s->loop = loop;

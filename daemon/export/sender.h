@@ -47,6 +47,7 @@ enum sender_drop {
 	DROP_REFUSED,
 	DROP_TOO_LARGE,
 	DROP_UNREADABLE,
+	DROP_FAILED, /* again and again, while others were taken (daemon/export/suspects.h) */
 	DROPS,
 };
 const char *sender_drop_name(enum sender_drop drop);
@@ -60,6 +61,7 @@ struct sender_stats {
 	uint64_t cut;          /* rows or samples that a limit of the format left out, */
 	uint64_t lost;         /* or that the server says it has left out */
 	uint64_t last_unix_ns; /* when windows arrived last; 0: never */
+	uint64_t set_aside;    /* windows that wait behind the others, having failed alone */
 	bool failing;
 	char why[ERR_MESSAGE_MAX]; /* while failing */
 };

@@ -4,6 +4,7 @@
 #ifndef JXPERF_DAEMON_EXPORT_SETTINGS_H
 #define JXPERF_DAEMON_EXPORT_SETTINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "export/format.h"
@@ -11,6 +12,7 @@
 #define SENDER_NAME_BYTES    64
 #define SENDER_ADDRESS_BYTES 1024
 #define SENDER_TEXT_BYTES    256
+#define SENDER_LABELS_BYTES  ((size_t)EXPORT_LABELS_MAX * EXPORT_LABEL_BYTES)
 
 /* Where to, and how. All zero before it is filled in, so that two can be compared as bytes. */
 struct sender_settings {
@@ -25,12 +27,15 @@ struct sender_settings {
 	char certificate_file[SENDER_ADDRESS_BYTES];
 	char key_file[SENDER_ADDRESS_BYTES];
 	char database[SENDER_TEXT_BYTES];
+	char labels[SENDER_LABELS_BYTES];
 	struct export_settings format_settings; /* its texts are set by the sender */
+	bool compress;                          /* requests */
 	uint64_t timeout_ms;                    /* of a request */
-	uint32_t windows_max;                   /* of a batch, */
-	uint64_t bytes_max;                     /* of memory that they take, */
-	uint64_t age_ms;                        /* and how long the first waits for others */
-	uint64_t files_bytes_max;               /* in the directory; 0: no limit, as of */
+	uint64_t patience_ms;     /* for a batch that fails, before a window of it is blamed */
+	uint32_t windows_max;     /* of a batch, */
+	uint64_t bytes_max;       /* of memory that they take, */
+	uint64_t age_ms;          /* and how long the first waits for others */
+	uint64_t files_bytes_max; /* in the directory; 0: no limit, as of */
 	uint32_t files_max;
 };
 

@@ -18,6 +18,18 @@
 #define SOURCE_HOST_BYTES  256
 #define SOURCE_STORE_BYTES 40
 
+/* At most so many windows that are not wanted may be named. */
+#define SOURCE_WITHOUT_MAX 64
+
+/* Which windows to read: the first that wait, but for those of without; or one of them alone. */
+struct source_wanted {
+	size_t windows; /* at most, */
+	size_t bytes;   /* and no more once they take so many bytes of memory */
+	unsigned only;  /* 0: none is asked for by its number */
+	unsigned without[SOURCE_WITHOUT_MAX];
+	size_t without_count;
+};
+
 /* Windows that were read, of one host. */
 struct source_windows {
 	struct window_result *windows[SOURCE_WINDOWS_MAX]; /* the reader's */
@@ -34,11 +46,10 @@ struct source_windows {
 
 struct source {
 	void *arg;
-	/* On a thread of the pool, one at a time: the first that wait, at most so many, and no more
-	 * once those that were read take so many bytes of memory; the same ones as long as they
-	 * have not arrived. out is zeros before, and has the caller's windows in either case.
-	 * Nothing waits: 0 without any. */
-	int (*read)(void *arg, size_t windows, size_t bytes, const atomic_bool *cancelled,
+	/* On a thread of the pool, one at a time: what is wanted of those that wait; the same ones
+	 * as long as they have not arrived. out is zeros before, and has the caller's windows in
+	 * either case. Nothing waits: 0 without any. */
+	int (*read)(void *arg, const struct source_wanted *wanted, const atomic_bool *cancelled,
 		    struct source_windows *out, struct err *err);
 	/* On the loop, these: how many wait. */
 	uint64_t (*waiting)(void *arg);

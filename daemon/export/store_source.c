@@ -36,18 +36,47 @@ static int read_window(struct database *db, unsigned number, struct source_windo
 	return r == -ENOENT ? 0 : r;
 }
 
-static int read_windows(struct database *db, const struct store_source *s, size_t windows,
-			size_t bytes, const atomic_bool *cancelled, struct source_windows *out,
-			struct err *err)
+static bool is_without(const struct source_wanted *wanted, unsigned number)
+{
+	size_t i = 0;
+
+	while (i < wanted->without_count && wanted->without[i] != number)
+		i++;
+	return i < wanted->without_count;
+}
+
+/* At most room numbers. */
+static int list_numbers(struct database *db, const struct store_source *s,
+			const struct source_wanted *wanted, unsigned *numbers, size_t room,
+			size_t *count, struct err *err)
+{
+	unsigned waiting[SOURCE_WINDOWS_MAX + SOURCE_WITHOUT_MAX];
+	size_t all = 0;
+	int r;
+
+	if (wanted->only) {
+		numbers[(*count)++] = wanted->only;
+		return 0;
+	}
+	r = queue_numbers(db, s->destination, waiting, room + wanted->without_count, &all, err);
+	for (size_t i = 0; i < all && *count < room; i++)
+		if (!is_without(wanted, waiting[i]))
+			numbers[(*count)++] = waiting[i];
+	return r;
+}
+
+static int read_windows(struct database *db, const struct store_source *s,
+			const struct source_wanted *wanted, const atomic_bool *cancelled,
+			struct source_windows *out, struct err *err)
 {
 	unsigned numbers[SOURCE_WINDOWS_MAX];
-	size_t room = windows < SOURCE_WINDOWS_MAX ? windows : SOURCE_WINDOWS_MAX;
+	size_t room = wanted->windows < SOURCE_WINDOWS_MAX ? wanted->windows : SOURCE_WINDOWS_MAX;
 	size_t count = 0, taken = 0, i = 0;
-	int r = queue_numbers(db, s->destination, numbers, room, &count, err);
+	int r = list_numbers(db, s, wanted, numbers, room, &count, err);
 
 	if (r == 0 && count > 0)
 		r = queue_store_id(db, out->store, err);
-	for (; i < count && r == 0 && taken < bytes && !atomic_load(cancelled); i++) {
+	for (; i < count && r == 0 && taken < wanted->bytes && !atomic_load(cancelled); i++) {
 		size_t before = out->count;
 
 		r = read_window(db, numbers[i], out, err);
@@ -58,7 +87,7 @@ static int read_windows(struct database *db, const struct store_source *s, size_
 	return r;
 }
 
-static int source_read(void *arg, size_t windows, size_t bytes, const atomic_bool *cancelled,
+static int source_read(void *arg, const struct source_wanted *wanted, const atomic_bool *cancelled,
 		       struct source_windows *out, struct err *err)
 {
 	const struct store_source *s = arg;
@@ -68,7 +97,7 @@ static int source_read(void *arg, size_t windows, size_t bytes, const atomic_boo
 	memcpy(out->host, s->host, sizeof(out->host));
 	memcpy(out->group, s->group, sizeof(out->group));
 	if (r == 0)
-		r = read_windows(db, s, windows, bytes, cancelled, out, err);
+		r = read_windows(db, s, wanted, cancelled, out, err);
 	database_close(db);
 	return r;
 }

@@ -151,11 +151,14 @@ static void end_transfer(struct transfer *t, CURLcode code)
 					 .wished_ms = t->wished_ms};
 	transfer_done_fn *done = t->done;
 	void *arg = t->arg;
+	curl_off_t sent = 0;
 	long status = 0;
 
-	/* Fails for a bad handle only. */
+	/* These fail for a bad handle only. */
 	(void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+	(void)curl_easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
 	answer.status = (int)status;
+	answer.begun = sent > 0;
 	if (answer.end != TRANSFER_ANSWERED)
 		say(t, code, answer.message);
 	done(arg, &answer);
@@ -328,7 +331,8 @@ static bool make_headers(struct transfer *t, const struct transfer_request *r)
 
 	(void)snprintf(type, sizeof(type), "Content-Type: %s", r->content_type); /* Fits. */
 	/* A server that would rather not have the body says so anyway. */
-	made = add_header(t, type) && add_header(t, "Expect:");
+	made = add_header(t, type) && add_header(t, "Expect:") &&
+	       (!r->gzip || add_header(t, "Content-Encoding: gzip"));
 	for (size_t i = 0; i < r->credentials->header_count && made; i++)
 		made = add_header(t, r->credentials->headers[i]);
 	return made;

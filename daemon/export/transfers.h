@@ -12,6 +12,7 @@
 #ifndef JXPERF_DAEMON_EXPORT_TRANSFERS_H
 #define JXPERF_DAEMON_EXPORT_TRANSFERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
@@ -31,6 +32,7 @@ struct transfer_request {
 	const char *content_type;
 	const uint8_t *body;
 	size_t body_bytes;
+	bool gzip; /* the body is compressed */
 	const char *user;
 	const struct credentials *credentials;
 	const char *ca_file; /* "": the system's authorities */
@@ -52,6 +54,7 @@ enum transfer_end {
 struct transfer_answer {
 	enum transfer_end end;
 	int status; /* HTTP's; 0: none came */
+	bool begun; /* the server has got some of the body, whatever became of that */
 	const char *body;
 	size_t body_bytes;
 	uint64_t wished_ms;            /* Retry-After; 0: the server does not say */

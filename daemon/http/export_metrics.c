@@ -58,6 +58,11 @@ static void write_dropped(FILE *out, const struct export_state *s)
 			s->name, sender_drop_name((enum sender_drop)i), s->stats.dropped[i]);
 }
 
+static void write_set_aside(FILE *out, const struct export_state *s)
+{
+	fprintf(out, SERIES("set_aside_windows") "%" PRIu64 "\n", s->name, s->stats.set_aside);
+}
+
 static void write_left_out(FILE *out, const struct export_state *s)
 {
 	fprintf(out, "jxperf_export_left_out_total{destination=\"%s\",by=\"limit\"} %" PRIu64 "\n",
@@ -90,12 +95,17 @@ static const struct {
      write_failed},
     {"jxperf_export_dropped", EXPOSITION_COUNTER,
      "Windows that were not sent and never will be: the store's limits deleted them, they were too "
-     "old for the server or refused by it, too large, or could not be read.",
+     "old for the server or refused by it, too large, could not be read, or failed while others "
+     "were taken.",
      write_dropped},
     {"jxperf_export_left_out", EXPOSITION_COUNTER,
      "Rows or samples of windows that were sent which are not there: a limit of the format left "
      "them out, or the server says that it did.",
      write_left_out},
+    {"jxperf_export_set_aside_windows", EXPOSITION_GAUGE,
+     "Of the windows that wait those that failed by themselves, and are tried again behind the "
+     "others.",
+     write_set_aside},
 };
 
 void export_metrics_write(FILE *out, const struct exports *exports, bool openmetrics)

@@ -260,6 +260,7 @@ static void describe_exports(const struct exports *exports, struct export_infos 
 		info->dropped = sum(s->stats.dropped, DROPS);
 		info->failing = s->stats.why;
 		info->last_unix_ns = s->stats.last_unix_ns;
+		info->set_aside = s->stats.set_aside;
 		out->pointers[i] = info;
 	}
 }

@@ -9,7 +9,7 @@
 
 /* As judge of struct export_format. What is wrong with the server, its tables, its user or its
  * space is tried again: somebody will see to that, and no window is lost meanwhile. What is wrong
- * with the rows themselves is refused. */
+ * with the rows themselves is refused. With every other exception the request has failed. */
 enum export_outcome house_judge(int status, const void *body, size_t body_bytes, struct err *line,
 				uint64_t *lost);
 

@@ -67,6 +67,14 @@ static void put_number(struct protobuf *out, const char *key, uint64_t number)
 	protobuf_end(out, begun);
 }
 
+static void put_own(struct protobuf *out, const char *labels)
+{
+	char name[EXPORT_LABEL_BYTES], text[EXPORT_LABEL_BYTES];
+
+	while ((labels = export_label_next(labels, name, text)))
+		put_text(out, name, text);
+}
+
 /* A merge is of several processes, and a window that could not run may be of none. */
 static void put_resource(struct protobuf *out, const struct export_origin *origin,
 			 const struct window_result *w)
@@ -88,6 +96,7 @@ static void put_resource(struct protobuf *out, const struct export_origin *origi
 	put_text(out, "jxperf.gc", w->gc);
 	put_text(out, "jxperf.host_group", origin->group);
 	put_text(out, "jxperf.store", origin->store);
+	put_own(out, origin->labels);
 	protobuf_end(out, begun);
 }
 

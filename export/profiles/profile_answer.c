@@ -4,9 +4,10 @@
 
 enum export_outcome profile_answer_outcome(int status)
 {
-	if (status == 429 || status == 502 || status == 503 || status == 504 ||
-	    export_status_is_of_address(status))
+	if (status == 429 || export_status_is_of_address(status))
 		return EXPORT_RETRY;
+	if (status == 502 || status == 503 || status == 504)
+		return EXPORT_FAILED;
 	return status == 413 ? EXPORT_SMALLER : EXPORT_REFUSED;
 }
 

@@ -8,9 +8,10 @@
 
 #define ANSWER_LINE_BYTES 256
 
-/* Of a status that is not 2xx: 429, 502, 503 and 504 are to be tried again ("Retryable Response
- * Codes" in opentelemetry-proto's specification), and what is of the address, which no client can
- * mend by giving windows up; 413 is too large; no others are tried again. */
+/* Of a status that is not 2xx: 429 is to be tried again, and what is of the address, which no
+ * client can mend by giving windows up; with 502, 503 and 504 the request has failed, and they are
+ * tried again, too ("Retryable Response Codes" in opentelemetry-proto's specification); 413 is too
+ * large; no others are tried again. */
 enum export_outcome profile_answer_outcome(int status);
 
 /* The first line of so many bytes, or as much of it as there is room for. */

@@ -56,6 +56,9 @@ static void put_label(struct protobuf *out, const char *name, const char *value)
 static void put_labels(struct protobuf *out, const struct export_origin *origin,
 		       const struct window_result *w, const char *kind)
 {
+	char name[EXPORT_LABEL_BYTES], text[EXPORT_LABEL_BYTES];
+	const char *own = origin->labels;
+
 	put_label(out, "__name__", strcmp(kind, "cpu") == 0 ? "process_cpu" : "jxperf");
 	put_label(out, "service_name", w->app[0] ? w->app : "unknown_service:java");
 	put_label(out, "host", origin->host);
@@ -64,6 +67,8 @@ static void put_labels(struct protobuf *out, const struct export_origin *origin,
 	put_label(out, "pod", w->pod);
 	put_label(out, "kind", kind);
 	put_label(out, "schedule", w->request.schedule.name);
+	while ((own = export_label_next(own, name, text)))
+		put_label(out, name, text);
 }
 
 /* A UUID of version 8 (RFC 9562, 5.8), whose bits are the profile's id. */
@@ -204,7 +209,8 @@ static enum export_outcome judge(int status, const void *body, size_t body_bytes
 		return EXPORT_SENT;
 	profile_answer_line(message, body, body_bytes);
 	(void)err_set(line, EREMOTEIO, "%s", message);
-	return profile_answer_outcome(status);
+	/* Of the server's own storage, too, which no window is to be lost for. */
+	return status == 500 ? EXPORT_FAILED : profile_answer_outcome(status);
 }
 
 const struct export_format export_pyroscope = {

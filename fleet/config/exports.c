@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/label.h"
 #include "fleet/config/reading.h"
@@ -12,9 +13,13 @@
 #define S_NS UINT64_C(1000000000)
 #define MIB  (UINT64_C(1) << 20)
 
-#define TIMEOUT_DEFAULT_NS    (60 * S_NS)
-#define TIMEOUT_MIN_NS        S_NS
-#define TIMEOUT_MAX_NS        (600 * S_NS)
+#define TIMEOUT_DEFAULT_NS (60 * S_NS)
+#define TIMEOUT_MIN_NS     S_NS
+#define TIMEOUT_MAX_NS     (600 * S_NS)
+/* Longer than a server needs to start again, and than most merges and migrations take. */
+#define PATIENCE_DEFAULT_NS   (900 * S_NS)
+#define PATIENCE_MIN_NS       S_NS
+#define PATIENCE_MAX_NS       (86400 * S_NS)
 #define BATCH_WINDOWS_DEFAULT 100
 #define BATCH_WINDOWS_MAX     1000
 #define BATCH_BYTES_DEFAULT   (16 * MIB)
@@ -101,6 +106,19 @@ static int check_url(struct config_reading *r, const char *path, const char *key
 	return 0;
 }
 
+/* Is the server on this host, where nothing is gained by fewer bytes? */
+static bool is_loopback(const char *url)
+{
+	static const char *const names[] = {"localhost", "[::1]"};
+	const char *host = strstr(url, "://") + 3; /* check_url saw to it. */
+	size_t length = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":/");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == length && strncasecmp(host, names[i], length) == 0)
+			return true;
+	return strncmp(host, "127.", 4) == 0;
+}
+
 static int check_path(struct config_reading *r, const char *path, const char *key, const char *file)
 {
 	return !file || file[0] == '/'
@@ -123,6 +141,9 @@ static int check_keys(struct config_reading *r, const char *path, const struct s
 	const unsigned servers = 1u << CONFIG_EXPORT_CLICKHOUSE | 1u << CONFIG_EXPORT_OTLP |
 				 1u << CONFIG_EXPORT_PYROSCOPE;
 	const unsigned directory = 1u << CONFIG_EXPORT_DIRECTORY;
+	const unsigned profiles = 1u << CONFIG_EXPORT_OTLP | 1u << CONFIG_EXPORT_PYROSCOPE;
+	/* Profiles for Pyroscope are compressed each. */
+	const unsigned plain = 1u << CONFIG_EXPORT_CLICKHOUSE | 1u << CONFIG_EXPORT_OTLP;
 	const struct {
 		const char *key;
 		const char *value;
@@ -137,6 +158,9 @@ static int check_keys(struct config_reading *r, const char *path, const struct s
 	    {"certificate-file", from->certificate_file, servers},
 	    {"key-file", from->key_file, servers},
 	    {"timeout", from->timeout, servers},
+	    {"patience", from->patience, servers},
+	    {"compress", from->compress ? "" : NULL, plain},
+	    {"labels", from->labels ? "" : NULL, profiles},
 	    {"request-size", from->request_size, servers},
 	    {"keep-size", from->keep_size, directory},
 	    {"keep-files", from->keep_files, directory},
@@ -221,6 +245,77 @@ static int check_name(struct config_reading *r, const char *path, const struct c
 	return 0;
 }
 
+/* What windows are told by anyway. */
+static bool is_reserved(enum config_export_kind kind, const char *name, size_t length)
+{
+	static const char *const of_resources[] = {"jxperf.",      "process.",  "telemetry.",
+						   "service.name", "host.name", NULL};
+	static const char *const of_series[] = {
+	    "__", "service_name", "host", "host_group", "kind", "schedule", "region", "code", NULL};
+	const char *const *names = kind == CONFIG_EXPORT_OTLP ? of_resources : of_series;
+
+	for (size_t i = 0; names[i]; i++) {
+		size_t bytes = strlen(names[i]);
+		bool begins = names[i][bytes - 1] == '.' || strcmp(names[i], "__") == 0;
+
+		if (length >= bytes && strncmp(name, names[i], bytes) == 0 &&
+		    (begins || length == bytes))
+			return true;
+	}
+	return false;
+}
+
+/* Servers of series take names without '.' and '-' only. */
+static bool is_label_name(enum config_export_kind kind, const char *name, size_t length)
+{
+	bool series = kind == CONFIG_EXPORT_PYROSCOPE;
+
+	return length > 0 && !(name[0] >= '0' && name[0] <= '9') && label_is_valid(name, length) &&
+	       !(series && memchr(name, '.', length)) && !(series && memchr(name, '-', length));
+}
+
+/* The i-th, which is at that path; those before it are known. */
+static int check_label(struct config_reading *r, const char *path, const struct config_export *to,
+		       unsigned i)
+{
+	const char *label = to->labels[i], *text = strchr(label, '=');
+	int length = (int)strcspn(label, "=");
+
+	if (!text || !text[1] || strlen(label) > CONFIG_LABEL_BYTES_MAX)
+		return reading_wrong(r, path, "", "'%.40s' is not NAME=TEXT of at most %d bytes",
+				     label, CONFIG_LABEL_BYTES_MAX);
+	if (!is_label_name(to->kind, label, (size_t)length))
+		return reading_wrong(
+		    r, path, "",
+		    to->kind == CONFIG_EXPORT_PYROSCOPE
+			? "'%.*s' is no name of a label: use letters, digits and '_'"
+			: "'%.*s' is no name of a label: use letters, digits, '.', '_' and '-'",
+		    length, label);
+	if (is_reserved(to->kind, label, (size_t)length))
+		return reading_wrong(r, path, "", "'%.*s' is a name that windows have anyway",
+				     length, label);
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == '\x7f')
+			return reading_wrong(r, path, "", "a label has no control characters");
+	for (unsigned other = 0; other < i; other++)
+		if (strncmp(to->labels[other], label, (size_t)length + 1) == 0)
+			return reading_wrong(r, path, "", "'%.*s' is there twice", length, label);
+	return 0;
+}
+
+static int take_labels(struct config_reading *r, const char *path, const struct schema_export *from,
+		       struct config_export *to)
+{
+	char at[PLACE_PATH_BYTES];
+	int e = 0;
+
+	to->labels = from->labels;
+	to->label_count = from->labels_count;
+	for (unsigned i = 0; i < to->label_count && e == 0; i++)
+		e = check_label(r, reading_path(at, "%s.labels[%u]", path, i), to, i);
+	return e;
+}
+
 static void take_texts(const struct schema_export *from, struct config_export *to)
 {
 	to->name = from->name;
@@ -232,6 +327,12 @@ static void take_texts(const struct schema_export *from, struct config_export *t
 	to->key_file = from->key_file;
 	to->database = from->database ? from->database : (char *)"jxperf";
 	to->request_bytes = kinds[to->kind].request_bytes;
+	if (from->compress)
+		to->compress = *from->compress;
+	else
+		to->compress =
+		    (to->kind == CONFIG_EXPORT_CLICKHOUSE || to->kind == CONFIG_EXPORT_OTLP) &&
+		    !is_loopback(to->address);
 }
 
 int exports_take(struct config_reading *r, const char *path, const struct config_export *known,
@@ -240,6 +341,7 @@ int exports_take(struct config_reading *r, const char *path, const struct config
 	int e;
 
 	*to = (struct config_export){.timeout_ns = TIMEOUT_DEFAULT_NS,
+				     .patience_ns = PATIENCE_DEFAULT_NS,
 				     .batch_windows = BATCH_WINDOWS_DEFAULT,
 				     .batch_bytes = BATCH_BYTES_DEFAULT,
 				     .batch_age_ns = BATCH_AGE_DEFAULT_NS,
@@ -255,11 +357,14 @@ int exports_take(struct config_reading *r, const char *path, const struct config
 	    (e = take_version(r, path, from->otlp_version, &to->otlp_minor)) < 0 ||
 	    (e = take_duration(r, path, "timeout", from->timeout, TIMEOUT_MIN_NS, TIMEOUT_MAX_NS,
 			       &to->timeout_ns)) < 0 ||
+	    (e = take_duration(r, path, "patience", from->patience, PATIENCE_MIN_NS,
+			       PATIENCE_MAX_NS, &to->patience_ns)) < 0 ||
 	    (e = reading_size(r, path, "request-size", from->request_size, 64 << 10,
 			      &to->request_bytes)) < 0 ||
 	    (e = reading_size(r, path, "keep-size", from->keep_size, MIB, &to->keep_bytes)) < 0 ||
 	    (e = reading_count(r, path, "keep-files", from->keep_files, KEEP_FILES_MAX,
 			       &to->keep_files)) < 0)
 		return e;
-	return take_batch(r, path, from->batch, to);
+	e = take_batch(r, path, from->batch, to);
+	return e < 0 ? e : take_labels(r, path, from, to);
 }

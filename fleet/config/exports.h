@@ -5,6 +5,7 @@
 #ifndef JXPERF_FLEET_CONFIG_EXPORTS_H
 #define JXPERF_FLEET_CONFIG_EXPORTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ enum config_export_kind {
 const char *config_export_kind_name(enum config_export_kind kind);
 
 #define CONFIG_EXPORTS_MAX 16
+#define CONFIG_LABELS_MAX  16
+/* Of a label, "NAME=TEXT". */
+#define CONFIG_LABEL_BYTES_MAX 300
 
 /* Where windows are sent. Texts are NULL where the file has none. */
 struct config_export {
@@ -37,13 +41,17 @@ struct config_export {
 	char *key_file;
 	char *database; /* never NULL */
 	unsigned otlp_minor;
+	bool compress; /* requests */
 	uint64_t timeout_ns;
+	uint64_t patience_ns; /* with a batch that fails, before a window of it is blamed */
 	uint32_t batch_windows;
 	uint64_t batch_bytes;
 	uint64_t batch_age_ns;
 	uint64_t request_bytes; /* a request has at most */
 	uint64_t keep_bytes;    /* files in a directory */
 	uint32_t keep_files;
+	char **labels; /* "NAME=TEXT" */
+	unsigned label_count;
 };
 
 /* One destination, which is at that path of its file, behind count that are known already; its

@@ -15,6 +15,8 @@
 #define SCHEMA_ENVIRONMENT_MAX 32
 /* As many as there are (CONFIG_EXPORTS_MAX). */
 #define SCHEMA_EXPORTS_MAX 16
+/* Likewise (CONFIG_LABELS_MAX). */
+#define SCHEMA_LABELS_MAX 16
 
 struct schema_schedule {
 	char *name;
@@ -70,7 +72,11 @@ struct schema_export {
 	char *certificate_file;
 	char *key_file;
 	char *timeout;
+	char *patience;
 	char *request_size;
+	bool *compress;
+	char **labels;
+	unsigned labels_count;
 	char *keep_size;
 	char *keep_files;
 	struct schema_batch *batch;

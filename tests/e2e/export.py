@@ -233,6 +233,88 @@ def only_the_windows_go_that_are_refused():
         assert daemon.output().count("window w5 is not sent to 'there': it answers 400: not that one") == 1
 
 
+def fails_for(*numbers):
+    """A server that takes each request but those that have one of these windows."""
+    def answer(handler, body):
+        bad = {int(line.split(" ")[2]) for line in body.decode().splitlines()} & set(numbers)
+        return not bad or handler.say(500, b"cannot")
+
+    return answer
+
+
+@test
+def one_window_that_always_fails_holds_no_others_up():
+    target = workload()
+    with Receiver(fails_for(5)) as receiver:
+        daemon = Sender(f"name: there\nclickhouse: {receiver.url}\npatience: 1s", filled=20)
+        receiver.wait_for(19)
+        assert receiver.numbers() == set(range(1, 21)) - {5}
+        wait_until(lambda: daemon.metric("jxperf_export_queue_windows", destination="there") == 1, "an empty queue")
+        assert daemon.metric("jxperf_export_set_aside_windows", destination="there") == 1
+        assert daemon.metric("jxperf_export_dropped_total", destination="there", reason="failed") == 0
+        assert "1 wait" in succeeded(daemon.ctl("status")) and "1 of them set aside" in succeeded(daemon.ctl("status"))
+        (there,) = json.loads(succeeded(daemon.ctl("--json", "status")))["exports"]
+        assert (there["waiting"], there["set_aside"], there["dropped"]) == (1, 1, 0), there
+        # It is tried again by itself, and given up only as others are taken meanwhile.
+        tried = daemon.metric("jxperf_export_failed_total", destination="there", reason="server")
+        wait_until(lambda: daemon.metric("jxperf_export_failed_total", destination="there", reason="server") > tried + 4,
+                   "tries of it", 120)
+        assert daemon.metric("jxperf_export_dropped_total", destination="there", reason="failed") == 0
+        given_up = lambda: daemon.metric("jxperf_export_dropped_total", destination="there", reason="failed")  # noqa: E731
+        for number in range(21, 41):
+            if given_up():
+                break
+            tried = daemon.metric("jxperf_export_failed_total", destination="there", reason="server")
+            report_of(daemon.ctl("attach", str(target.pid), "--duration", "1s", "--format", "json"))
+            receiver.wait_for(number - 1)
+            wait_until(lambda: daemon.metric("jxperf_export_failed_total", destination="there", reason="server") > tried,
+                       "another try of it", 60)
+        assert given_up() == 1, daemon.output()
+        assert daemon.metric("jxperf_export_queue_windows", destination="there") == 0
+        assert daemon.metric("jxperf_export_set_aside_windows", destination="there") == 0
+        log = daemon.output()
+        assert log.count("window w5 is set aside") == 1 and log.count("window w5 is not sent to 'there'") == 1, log
+        assert "it has failed again and again while others were taken: it answers 500: cannot" in log, log
+
+
+@test
+def a_server_that_fails_for_everything_costs_no_window():
+    down = [True]
+    with Receiver(lambda handler, _: not down[0] or handler.say(500, b"no disk")) as receiver:
+        daemon = Sender(f"name: there\nclickhouse: {receiver.url}\npatience: 1s\nbatch: {{windows: 2, age: 50ms}}", filled=9)
+        wait_until(lambda: daemon.metric("jxperf_export_set_aside_windows", destination="there") >= 3, "a search", 120)
+        assert not receiver.windows
+        down[0] = False
+        receiver.wait_for(9)
+        wait_until(lambda: daemon.metric("jxperf_export_queue_windows", destination="there") == 0, "an empty queue")
+        assert daemon.metric("jxperf_export_dropped_total", destination="there", reason="failed") == 0
+        assert daemon.metric("jxperf_export_sent_total", destination="there") == 9
+        assert daemon.metric("jxperf_export_set_aside_windows", destination="there") == 0
+
+
+@test
+def requests_are_compressed_where_that_was_said():
+    for word, encoding in (("yes", "gzip"), ("no", None)):
+        with Receiver() as receiver:
+            daemon = Sender(f"name: there\nclickhouse: {receiver.url}\ncompress: {word}", filled=40)
+            receiver.wait_for(40)
+            assert {headers.get("Content-Encoding") for headers in receiver.headers} == {encoding}, receiver.headers
+            daemon.stop()
+
+
+@test
+def a_server_that_cannot_read_what_is_compressed_gets_it_as_it_is():
+    def plain(handler, _):
+        return handler.headers["Content-Encoding"] is None or handler.say(415, b"what is that")
+
+    with Receiver(plain) as receiver:
+        daemon = Sender(f"name: there\nclickhouse: {receiver.url}\ncompress: yes", filled=40)
+        receiver.wait_for(40)
+        wait_until(lambda: daemon.metric("jxperf_export_sent_total", destination="there") == 40, "the count")
+        assert daemon.metric("jxperf_export_dropped_total", destination="there", reason="refused") == 0
+        assert daemon.output().count("'there' takes no compressed requests") == 1
+
+
 @test
 def a_server_gets_fewer_windows_where_they_are_too_large():
     def small(handler, body):

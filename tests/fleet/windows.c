@@ -94,7 +94,7 @@ static void send_request(struct sender *s, const struct export_request *q)
 
 		if (outcome == EXPORT_SENT)
 			return;
-		if (outcome != EXPORT_RETRY)
+		if (outcome != EXPORT_RETRY && outcome != EXPORT_FAILED)
 			die(err.message[0] ? err.message : "the server takes no rows");
 		usleep(200000);
 	}

@@ -1,5 +1,6 @@
 /* jxperfctl fleet-schema: the tables that a fleet's windows go to. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,9 @@
 #include "common/clock.h"
 #include "common/cleanup.h"
 #include "export/clickhouse/schema.h"
+
+/* Names of all columns of a database, which may have tables of others. */
+#define COLUMNS_BYTES_MAX ((size_t)16 << 20)
 
 struct fleet_schema_options {
 	struct server_options server;
@@ -28,7 +32,9 @@ static int set_version(const char *text, void *version, struct err *err)
 
 static const struct argument_option arguments[] = {
     {.name = "print", FIELD(print), .help = "print the statements"},
-    {.name = "apply", FIELD(apply), .help = "make what is not there yet; each shard needs it"},
+    {.name = "apply",
+     FIELD(apply),
+     .help = "make the tables and columns that are not there yet; each shard needs it"},
     {.group = server_arguments, FIELD(server)},
     {.name = "cluster",
      .type = ARGUMENT_TEXT,
@@ -80,8 +86,16 @@ static int apply(struct server *s, const char *statement, struct err *err)
 	return server_ask(s, statement, &answer, err);
 }
 
-/* s NULL: they are printed. */
-static int each_statement(const struct house_schema *schema, struct server *s, struct err *err)
+/* s NULL: it is printed. */
+static int take_statement(struct server *s, const char *text, struct err *err)
+{
+	if (s)
+		return apply(s, text, err);
+	(void)printf("%s;\n", text); /* main looks at stdout's errors. */
+	return 0;
+}
+
+static int make_tables(const struct house_schema *schema, struct server *s, struct err *err)
 {
 	int r = 0;
 
@@ -92,12 +106,81 @@ static int each_statement(const struct house_schema *schema, struct server *s, s
 			return err_set(err, ENOMEM, "out of memory");
 		if (!text)
 			break;
-		if (s)
-			r = apply(s, text, err);
-		else
-			(void)printf("%s;\n", text); /* main looks at stdout's errors. */
+		r = take_statement(s, text, err);
 	}
 	return r;
+}
+
+/* Is there a line "TABLE\tCOLUMN"? arg: the lines. */
+static bool has_column(void *arg, const char *table, const char *column)
+{
+	const struct buffer *lines = arg;
+	size_t left = buffer_length(lines), table_bytes = strlen(table), bytes = strlen(column);
+	const char *text = left > 0 ? (const char *)buffer_head(lines) : "";
+
+	while (left > 0) {
+		const char *end = memchr(text, '\n', left);
+		size_t length = end ? (size_t)(end - text) : left;
+
+		if (length == table_bytes + 1 + bytes && memcmp(text, table, table_bytes) == 0 &&
+		    text[table_bytes] == '\t' && memcmp(text + table_bytes + 1, column, bytes) == 0)
+			return true;
+		text += length + (end != NULL);
+		left -= length + (end != NULL);
+	}
+	return false;
+}
+
+static int ask_columns(struct server *s, const char *database, struct buffer *lines,
+		       struct err *err)
+{
+	_cleanup_free_ char *question = NULL;
+
+	if (asprintf(&question,
+		     "SELECT table, name FROM system.columns WHERE database = '%s' FORMAT "
+		     "TabSeparated",
+		     database) < 0)
+		return err_set(err, ENOMEM, "out of memory");
+	return server_ask(s, question, lines, err);
+}
+
+/* To tables that an earlier version has made. */
+static int add_columns(const struct house_schema *schema, struct server *s, struct err *err)
+{
+	_cleanup_(buffer_release) struct buffer lines;
+	int r = 0;
+
+	buffer_init(&lines, COLUMNS_BYTES_MAX);
+	if (s)
+		r = ask_columns(s, schema->database, &lines, err);
+	for (size_t i = 0; r == 0; i++) {
+		_cleanup_free_ char *text = NULL;
+
+		if (house_schema_addition(schema, i, s ? has_column : NULL, &lines, &text) < 0)
+			return err_set(err, ENOMEM, "out of memory");
+		if (!text)
+			break;
+		if (text[0])
+			r = take_statement(s, text, err);
+	}
+	return r;
+}
+
+static bool adds_by_asking_only(const struct house_schema *schema)
+{
+	return schema->version && schema->version < HOUSE_VERSION_ADD_IF_ABSENT;
+}
+
+static int print(const struct house_schema *schema, struct err *err)
+{
+	int r = make_tables(schema, NULL, err);
+
+	if (r < 0 || !adds_by_asking_only(schema))
+		return r < 0 ? r : add_columns(schema, NULL, err);
+	(void)printf("-- version %u.%u has no ADD COLUMN IF NOT EXISTS: to tables of an earlier "
+		     "jxperf, --apply adds the columns that they lack\n",
+		     schema->version / 100, schema->version % 100);
+	return 0;
 }
 
 static void say_no_ttl(const struct house_schema *schema, FILE *out)
@@ -145,14 +228,16 @@ static int schema(struct client *c, struct command_call *call, struct err *err)
 		return r;
 	if (o->print) {
 		say_no_ttl(&schema, stdout);
-		return each_statement(&schema, NULL, err);
+		return print(&schema, err);
 	}
 	outside.database = ""; /* It may not be there yet. */
 	r = server_open(&outside, &s, err);
 	if (r == 0)
 		r = ask_version(s, &schema.version, err);
 	if (r == 0)
-		r = each_statement(&schema, s, err);
+		r = make_tables(&schema, s, err);
+	if (r == 0)
+		r = add_columns(&schema, s, err);
 	if (r == 0)
 		say_no_ttl(&schema, stderr);
 	return r;

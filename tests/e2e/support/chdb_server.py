@@ -1,6 +1,7 @@
 """A current ClickHouse engine (libchdb.so) behind HTTP: LIBRARY DIRECTORY PORT. A query is in the body, or an INSERT in
 the parameter "query" and its rows in the body."""
 import ctypes
+import gzip
 import http.server
 import os
 import sys
@@ -52,6 +53,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         asked = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.headers["Content-Encoding"] == "gzip":
+            body = gzip.decompress(body)
         database = asked.get("database", ["default"])[0]
         try:
             if "query" in asked:

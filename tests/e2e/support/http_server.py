@@ -1,5 +1,6 @@
 """Servers of tests: what a request has, and an answer that may be any."""
 import contextlib
+import gzip
 import http.server
 import socket
 import ssl
@@ -13,7 +14,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def body(self):
-        return self.rfile.read(int(self.headers["Content-Length"]))
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        return gzip.decompress(body) if self.headers["Content-Encoding"] == "gzip" else body
 
     def say(self, status, body=b"", **headers):
         self.send_response(status)

@@ -70,16 +70,16 @@ def certificate(directory, name="localhost"):
 
 class Sender(Daemon):
     """A daemon with destinations, in lines of YAML each, or as the url of one that is called 'there'. Filled: so many
-    windows wait for that one already."""
+    windows wait for that one already. It writes windows as the receiver reads them, unless it is another program."""
 
-    def __init__(self, *destinations, state=None, more="", filled=0, http="127.0.0.1:0"):
+    def __init__(self, *destinations, state=None, more="", filled=0, http="127.0.0.1:0", program=SENDING_DAEMON):
         directory = make_directory()
         state = state or os.path.join(directory, "state")
         if filled:
             os.makedirs(state, mode=0o700, exist_ok=True)
             subprocess.run([os.path.join(BUILD, "bench/fill_store"), state, str(filled), "0", "there"], check=True)
         self.more = more
-        super().__init__(program=SENDING_DAEMON, http=http, state=state, directory=directory, config=self.text(*destinations))
+        super().__init__(program=program, http=http, state=state, directory=directory, config=self.text(*destinations))
 
     def write(self, *destinations):
         self.configure(self.text(*destinations))

@@ -234,6 +234,30 @@ TEST(the_same_windows_are_the_same_profiles_and_those_of_another_host_are_not)
 	window_result_free(w);
 }
 
+TEST(labels_of_the_destination_are_attributes_of_the_resource)
+{
+	/* KeyValue {key, AnyValue {string_value}}. */
+	static const char attribute[] = "\x0a\x04"
+					"team\x12\x06\x0a\x04shop";
+	struct window_result *w = sample_window(3, "org.example.Main", 30);
+	struct export_settings settings = {.otlp_minor = 11};
+	struct export_origin labelled = otlp_origin;
+	struct export_batch plain = encoded(&settings, (const struct window_result *[]){w}, 1);
+	struct export_batch batch = {0};
+	struct err err;
+
+	labelled.labels = "team=shop\n";
+	assert_int_equal(export_otlp.encode(NULL, &settings, &labelled,
+					    (const struct window_result *[]){w}, 1, 0, &batch,
+					    &err),
+			 0);
+	assert_true(holds(&batch, attribute, sizeof(attribute) - 1));
+	assert_false(holds(&plain, attribute, sizeof(attribute) - 1));
+	export_batch_release(&plain);
+	export_batch_release(&batch);
+	window_result_free(w);
+}
+
 /* Contexts that a text format would tell apart by the instruction alone. */
 TEST(samples_of_the_same_stack_and_attributes_are_one)
 {
@@ -418,11 +442,11 @@ TEST(answers_mean_what_the_protocol_says)
 	static const struct {
 		int status;
 		enum export_outcome outcome;
-	} answers[] = {{200, EXPORT_SENT},    {202, EXPORT_SENT},  {400, EXPORT_REFUSED},
-		       {401, EXPORT_RETRY},   {404, EXPORT_RETRY}, {408, EXPORT_REFUSED},
-		       {413, EXPORT_SMALLER}, {429, EXPORT_RETRY}, {500, EXPORT_REFUSED},
-		       {501, EXPORT_REFUSED}, {502, EXPORT_RETRY}, {503, EXPORT_RETRY},
-		       {504, EXPORT_RETRY},   {302, EXPORT_RETRY}, {0, EXPORT_REFUSED}};
+	} answers[] = {{200, EXPORT_SENT},    {202, EXPORT_SENT},   {400, EXPORT_REFUSED},
+		       {401, EXPORT_RETRY},   {404, EXPORT_RETRY},  {408, EXPORT_REFUSED},
+		       {413, EXPORT_SMALLER}, {429, EXPORT_RETRY},  {500, EXPORT_REFUSED},
+		       {501, EXPORT_REFUSED}, {502, EXPORT_FAILED}, {503, EXPORT_FAILED},
+		       {504, EXPORT_FAILED},  {302, EXPORT_RETRY},  {0, EXPORT_REFUSED}};
 	struct err line;
 	uint64_t lost;
 

@@ -19,7 +19,8 @@
 
 typedef Perftools__Profiles__Profile profile_t;
 
-static const struct export_origin origin = {.host = "host-1", .group = "blue", .store = "5f1c0d3e"};
+static const struct export_origin origin = {
+    .host = "host-1", .group = "blue", .store = "5f1c0d3e", .labels = "team=shop\ntier=a b\n"};
 
 struct series {
 	char names[LABELS_MAX][32], values[LABELS_MAX][64];
@@ -200,6 +201,8 @@ TEST(each_value_is_a_series_with_the_labels_that_questions_are_asked_by)
 	assert_string_equal(label_of(s, "namespace"), "till");
 	assert_string_equal(label_of(s, "pod"), "pay-0");
 	assert_string_equal(label_of(s, "container"), ""); /* Each start makes another. */
+	assert_string_equal(label_of(s, "team"), "shop");
+	assert_string_equal(label_of(s, "tier"), "a b");
 	assert_int_equal(sum_of(s), 30 * 8);
 	assert_string_equal(label_of(series_of(p, "cpu"), "__name__"), "process_cpu");
 	assert_string_equal(label_of(series_of(p, "object_bytes"), "kind"), "objects");
@@ -350,8 +353,8 @@ TEST(answers_mean_what_the_server_means)
 		enum export_outcome outcome;
 	} answers[] = {{200, EXPORT_SENT},    {400, EXPORT_REFUSED}, {401, EXPORT_RETRY},
 		       {408, EXPORT_REFUSED}, {413, EXPORT_SMALLER}, {422, EXPORT_REFUSED},
-		       {429, EXPORT_RETRY},   {500, EXPORT_REFUSED}, {502, EXPORT_RETRY},
-		       {503, EXPORT_RETRY},   {504, EXPORT_RETRY}};
+		       {429, EXPORT_RETRY},   {500, EXPORT_FAILED},  {502, EXPORT_FAILED},
+		       {503, EXPORT_FAILED},  {504, EXPORT_FAILED}};
 	struct err line;
 	uint64_t lost;
 

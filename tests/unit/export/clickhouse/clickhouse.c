@@ -226,7 +226,12 @@ TEST(exceptions_say_whether_to_try_again)
 	assert_int_equal(judged(500, "Code: 252. DB::Exception: Too many partitions for single "
 				     "INSERT block (more than 100)"),
 			 EXPORT_SMALLER);
-	assert_int_equal(judged(500, "Code: 241. DB::Exception: Memory limit\n"), EXPORT_RETRY);
+	assert_int_equal(judged(500, "Code: 241. DB::Exception: Memory limit\n"), EXPORT_FAILED);
+	assert_int_equal(judged(500, "Code: 49. DB::Exception: Logical error"), EXPORT_FAILED);
+	assert_int_equal(judged(500, "Code: 243. DB::Exception: Cannot reserve 1.00 MiB"),
+			 EXPORT_RETRY);
+	assert_int_equal(judged(500, "Code: 1001, std::filesystem: No space left on device"),
+			 EXPORT_RETRY);
 	assert_int_equal(judged(404, "Code: 60, e.displayText() = no table"), EXPORT_RETRY);
 	assert_int_equal(judged(403, "Code: 516, wrong password"), EXPORT_RETRY);
 	assert_int_equal(judged(500, "Code: 33, e.displayText() = Cannot read all data"),
@@ -235,7 +240,8 @@ TEST(exceptions_say_whether_to_try_again)
 	assert_int_equal(judged(200, "Code: 33, in the middle"), EXPORT_REFUSED);
 	assert_int_equal(judged(413, "<html>\r\n\ttoo large"), EXPORT_SMALLER);
 	assert_int_equal(judged(429, ""), EXPORT_RETRY);
-	assert_int_equal(judged(502, "<html>\xff\xfe bad gateway"), EXPORT_RETRY);
+	assert_int_equal(judged(502, "<html>\xff\xfe bad gateway"), EXPORT_FAILED);
+	assert_int_equal(judged(500, ""), EXPORT_FAILED);
 	assert_int_equal(judged(404, "<html>no such page"), EXPORT_RETRY);
 	assert_int_equal(judged(501, ""), EXPORT_REFUSED);
 	assert_int_equal(judged(302, "moved"), EXPORT_RETRY);

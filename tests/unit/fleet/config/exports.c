@@ -26,6 +26,11 @@ TEST(a_destination_has_defaults_by_its_kind)
 	assert_int_equal(c.exports[0].batch_windows, 100);
 	assert_int_equal(c.exports[0].batch_bytes, 16 << 20);
 	assert_int_equal(c.exports[0].batch_age_ns, 10000000000);
+	assert_int_equal(c.exports[0].patience_ns, 900000000000);
+	assert_true(c.exports[0].compress);
+	assert_true(c.exports[1].compress);
+	assert_false(c.exports[2].compress);
+	assert_false(c.exports[3].compress);
 	assert_int_equal(c.exports[1].otlp_minor, 9);
 	assert_int_equal(c.exports[1].request_bytes, 4 << 20);
 	assert_string_equal(c.exports[2].address, "http://[::1]:4040/base");
@@ -50,6 +55,8 @@ TEST(what_is_said_of_a_destination_is_taken)
 		 "    certificate-file: /c\n"
 		 "    key-file: /k\n"
 		 "    timeout: 5s\n"
+		 "    patience: 2h\n"
+		 "    compress: no\n"
 		 "    request-size: 1MiB\n"
 		 "    batch: {windows: 7, size: 2MiB, age: 1ms}\n");
 	assert_string_equal(c.exports[0].database, "waste");
@@ -60,11 +67,55 @@ TEST(what_is_said_of_a_destination_is_taken)
 	assert_string_equal(c.exports[0].certificate_file, "/c");
 	assert_string_equal(c.exports[0].key_file, "/k");
 	assert_int_equal(c.exports[0].timeout_ns, 5000000000);
+	assert_int_equal(c.exports[0].patience_ns, 7200000000000);
+	assert_false(c.exports[0].compress);
 	assert_int_equal(c.exports[0].request_bytes, 1 << 20);
 	assert_int_equal(c.exports[0].batch_windows, 7);
 	assert_int_equal(c.exports[0].batch_bytes, 2 << 20);
 	assert_int_equal(c.exports[0].batch_age_ns, 1000000);
 	config_release(&c);
+}
+
+TEST(labels_are_names_and_texts)
+{
+	struct config c;
+
+	load(&c, "export:\n"
+		 "  - {name: a, otlp: 'http://o', labels: [team=shop, "
+		 "'deployment.environment.name=a b=c']}\n"
+		 "  - {name: b, pyroscope: 'http://p', labels: [team=Käse]}\n");
+	assert_int_equal(c.exports[0].label_count, 2);
+	assert_string_equal(c.exports[0].labels[0], "team=shop");
+	assert_string_equal(c.exports[0].labels[1], "deployment.environment.name=a b=c");
+	assert_int_equal(c.exports[1].label_count, 1);
+	config_release(&c);
+}
+
+TEST(requests_to_this_host_are_compressed_only_if_that_is_said)
+{
+	static const struct {
+		const char *address;
+		bool compress;
+	} cases[] = {{"http://localhost:8123", false}, {"http://127.0.0.1", false},
+		     {"https://LOCALHOST/x", false},   {"http://[::1]:8123", false},
+		     {"http://localhosts:8123", true}, {"http://[2001:db8::1]:8123", true},
+		     {"http://12.7.0.1:8123", true},   {"http://h", true}};
+	char text[256];
+	struct config c;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		(void)snprintf(text, sizeof(text), "export: [{name: x, clickhouse: '%s'}]\n",
+			       cases[i].address);
+		load(&c, text);
+		assert_int_equal(c.exports[0].compress, cases[i].compress);
+		config_release(&c);
+		(void)snprintf(text, sizeof(text),
+			       "export: [{name: x, otlp: '%s', compress: yes}]\n",
+			       cases[i].address);
+		load(&c, text);
+		assert_true(c.exports[0].compress);
+		config_release(&c);
+	}
 }
 
 /* A destination "x" with some keys, and what is wrong with one of them. */
@@ -110,6 +161,23 @@ TEST(what_is_wrong_is_named_with_its_key)
 	    {"clickhouse: 'http://o', key-file: /p", ".key-file: there is no 'certificate-file'"},
 	    {"clickhouse: 'http://o', ca-file: p", ".ca-file: 'p' is not an absolute path"},
 	    {"clickhouse: 'http://o', timeout: 1ms", ".timeout: use 1 s to 600 s"},
+	    {"clickhouse: 'http://o', labels: [a=b]", ".labels: means nothing for 'clickhouse'"},
+	    {"otlp: 'http://o', labels: [a]", ".labels[0]: 'a' is not NAME=TEXT"},
+	    {"otlp: 'http://o', labels: ['a=']", ".labels[0]: 'a=' is not NAME=TEXT"},
+	    {"otlp: 'http://o', labels: ['=b']", ".labels[0]: '' is no name of a label"},
+	    {"otlp: 'http://o', labels: [a=b, 1a=b]", ".labels[1]: '1a' is no name of a label"},
+	    {"pyroscope: 'http://o', labels: [a.b=c]", ".labels[0]: 'a.b' is no name of a label: "
+						       "use letters, digits and '_'"},
+	    {"pyroscope: 'http://o', labels: [host=c]",
+	     ".labels[0]: 'host' is a name that windows"},
+	    {"pyroscope: 'http://o', labels: [__a=c]", ".labels[0]: '__a' is a name that windows"},
+	    {"otlp: 'http://o', labels: [jxperf.a=c]", ".labels[0]: 'jxperf.a' is a name that"},
+	    {"otlp: 'http://o', labels: [a=b, a=c]", ".labels[1]: 'a' is there twice"},
+	    {"otlp: 'http://o', labels: [\"a=b\\n\"]", ".labels[0]: a label has no control"},
+	    {"clickhouse: 'http://o', patience: 2d", ".patience: use 1 s to 86400 s"},
+	    {"directory: /p, patience: 1h", ".patience: means nothing for 'directory'"},
+	    {"pyroscope: 'http://o', compress: yes", ".compress: means nothing for 'pyroscope'"},
+	    {"clickhouse: 'http://o', compress: 7", ".compress: "},
 	    {"clickhouse: 'http://o', batch: {windows: 1001}", ".batch.windows: '1001' is not"},
 	    {"clickhouse: 'http://o', batch: {size: 1KiB}", ".batch.size: '1KiB' is too little"},
 	    {"clickhouse: 'http://o', batch: {age: 2h}", ".batch.age: use 0 s to 3600 s"},
