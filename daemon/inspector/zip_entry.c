@@ -214,8 +214,8 @@ static ssize_t read_entry(int fd, const struct zip_entry *e, char *text, size_t 
 
 ssize_t zip_entry_read(int fd, const char *name, char *text, size_t size, bool *whole)
 {
-	struct zip_directory directory;
-	struct zip_entry entry;
+	struct zip_directory directory = {0};
+	struct zip_entry entry = {0};
 	int r = find_directory(fd, &directory);
 
 	if (r == 0)

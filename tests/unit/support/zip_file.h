@@ -114,7 +114,7 @@ static void zip_file_finish(struct zip_file *z, const char *comment)
 }
 
 /* Its first size bytes as a file that is in memory only, to be closed. */
-static int zip_file_open(const struct zip_file *z, size_t size)
+__attribute__((unused)) static int zip_file_open(const struct zip_file *z, size_t size)
 {
 	int fd = memfd_create("zip", MFD_CLOEXEC);
 

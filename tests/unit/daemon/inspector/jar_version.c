@@ -2,19 +2,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "attach/process/jvm_step.h"
 #include "daemon/inspector/jar_version.h"
 #include "tests/unit/support/tree_fixture.h"
 #include "tests/unit/support/zip_file.h"
 
-/* This process stands for the JVM. */
 static struct jvm_info info;
 static char version[JAR_VERSION_BYTES];
 static char step[JVM_STEP_BYTES];
-static int opened;
 
 static void write_jar(const char *name, const char *manifest)
 {
@@ -33,42 +33,50 @@ static void write_jar(const char *name, const char *manifest)
 	zip_file_release(&zip);
 }
 
-static void open_it(const char *name)
+/* A process stands for the JVM, which has that file open. Ours has it no more. */
+static void start_with(const char *name)
 {
-	opened = open(tree_path(name), O_RDONLY | O_CLOEXEC);
-	assert_true(opened >= 0);
+	int fd = open(tree_path(name), O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	info.pid = fork();
+	assert_true(info.pid >= 0);
+	while (info.pid == 0)
+		(void)pause(); /* Until it is killed. */
+	(void)close(fd);
 }
 
 static int set_up(void **state)
 {
 	(void)state;
 	(void)tree_make();
-	info = (struct jvm_info){.pid = getpid(), .euid = geteuid(), .egid = getegid()};
+	info = (struct jvm_info){.euid = geteuid(), .egid = getegid()};
 	(void)snprintf(info.jar, sizeof(info.jar), "%s", tree_path("app.jar"));
-	strcpy(version, "before");
 	write_jar("app.jar", "Implementation-Version: 1.2\r\n\r\n");
-	opened = -1;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	if (opened >= 0)
-		(void)close(opened);
+	if (info.pid > 0) {
+		(void)kill(info.pid, SIGKILL);
+		(void)waitpid(info.pid, NULL, 0); /* Ours. */
+	}
 	tree_remove();
 	return 0;
 }
 
 static void assert_result(enum jar_result expected)
 {
+	strcpy(version, "before");
 	assert_int_equal(jar_version_read(&info, step, version), expected);
 	assert_string_equal(version, expected == JAR_FOUND ? "1.2" : "before");
 }
 
 TEST(a_jar_that_the_jvm_has_open_says_its_version, set_up, tear_down)
 {
-	open_it("app.jar");
+	start_with("app.jar");
 	assert_result(JAR_FOUND);
 	assert_non_null(strstr(step, "app.jar"));
 }
@@ -77,7 +85,7 @@ TEST(a_link_to_it_leads_there, set_up, tear_down)
 {
 	assert_int_equal(symlink("app.jar", tree_path("current.jar")), 0);
 	(void)snprintf(info.jar, sizeof(info.jar), "%s", tree_path("current.jar"));
-	open_it("current.jar");
+	start_with("current.jar");
 	assert_result(JAR_FOUND);
 }
 
@@ -89,14 +97,14 @@ TEST(a_relative_path_begins_at_its_working_directory, set_up, tear_down)
 	tree_add_directory("bin");
 	assert_int_equal(chdir(tree_path("bin")), 0);
 	strcpy(info.jar, "../app.jar");
-	open_it("app.jar");
+	start_with("app.jar");
 	assert_result(JAR_FOUND);
 	assert_int_equal(chdir(before), 0);
 }
 
 TEST(a_jar_that_took_the_place_of_the_jvms_is_not_read, set_up, tear_down)
 {
-	open_it("app.jar");
+	start_with("app.jar");
 	write_jar("new.jar", "Implementation-Version: 1.3\r\n\r\n");
 	assert_int_equal(rename(tree_path("new.jar"), tree_path("app.jar")), 0);
 	assert_result(JAR_NOT_IN_USE);
@@ -104,12 +112,14 @@ TEST(a_jar_that_took_the_place_of_the_jvms_is_not_read, set_up, tear_down)
 
 TEST(a_jar_that_the_jvm_has_not_opened_is_not_read, set_up, tear_down)
 {
+	tree_add_file("other.jar", "x");
+	start_with("other.jar");
 	assert_result(JAR_NOT_IN_USE);
 }
 
 TEST(what_is_no_file_holds_nobody_up, set_up, tear_down)
 {
-	open_it("app.jar");
+	start_with("app.jar");
 	assert_int_equal(unlink(tree_path("app.jar")), 0);
 	assert_result(JAR_UNREADABLE);
 	assert_int_equal(mkfifo(tree_path("app.jar"), 0644), 0);
@@ -127,7 +137,7 @@ TEST(what_its_user_may_not_read_is_not_read, set_up, tear_down)
 	if (geteuid() != 0)
 		skip();
 	info.euid = info.egid = 65534;
-	open_it("app.jar");
+	start_with("app.jar");
 	assert_result(JAR_FOUND);
 	assert_int_equal(chmod(tree_path("app.jar"), 0600), 0);
 	assert_result(JAR_UNREADABLE);
@@ -136,7 +146,7 @@ TEST(what_its_user_may_not_read_is_not_read, set_up, tear_down)
 TEST(a_jar_without_a_manifest_or_version_says_none, set_up, tear_down)
 {
 	write_jar("app.jar", NULL);
-	open_it("app.jar");
+	start_with("app.jar");
 	assert_result(JAR_NO_MANIFEST);
 	write_jar("app.jar", "Main-Class: Main\r\n\r\n");
 	assert_result(JAR_NO_VERSION);
@@ -154,7 +164,7 @@ TEST(a_main_section_that_is_too_long_says_none, set_up, tear_down)
 	strcpy(text + used, "\r\n");
 	memcpy(text, "Implementation-Version: 1.2\r\nB: ", 32);
 	write_jar("app.jar", text);
-	open_it("app.jar");
+	start_with("app.jar");
 	assert_result(JAR_NO_VERSION);
 	memcpy(text + 29, "\r\n\r\n",
 	       4); /* The section ends; entries follow, as of a signed jar. */
