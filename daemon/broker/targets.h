@@ -67,10 +67,11 @@ struct broker_target {
 	int polled; /* the helper's place among what is polled; -1: it has none */
 };
 
-/* fd is the agent's connection, the callee's, with what the target is called in words, whose it
- * is, and what a worker found of it: of that, cpu_limit and container are meant. Or -errno with the
- * reason in words, and found is all zero. */
-typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd, uid_t owner,
+/* fd is the agent's connection, the callee's, with what the target is called in words, which
+ * process it is, and what a worker found of it: of that, cpu_limit and container are meant. Or
+ * -errno with the reason in words, NULL for the process, and found is all zero. */
+typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd,
+				   const struct proc_identity *who,
 				   const struct broker_reply *found, const struct err *words);
 
 /* Made by broker_targets_init. */

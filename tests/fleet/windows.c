@@ -295,7 +295,8 @@ int main(int argc, char **argv)
 	if (!s.curl || !s.memory)
 		die("out of memory");
 	if (argc == 7 && strcmp(argv[1], "store") == 0) {
-		const struct export_origin origin = {argv[4], argv[5], argv[6]};
+		const struct export_origin origin = {
+		    .host = argv[4], .group = argv[5], .store = argv[6]};
 
 		s.url = argv[3];
 		send_store(&s, argv[2], &origin, &sent);

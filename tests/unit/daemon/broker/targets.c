@@ -251,13 +251,13 @@ struct attached {
 	char message[ERR_MESSAGE_MAX];
 };
 
-static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner,
+static void on_attached(void *arg, uint32_t request_id, int fd, const struct proc_identity *who,
 			const struct broker_reply *found, const struct err *words)
 {
 	struct attached *a = arg;
 
 	(void)request_id;
-	(void)owner;
+	(void)who;
 	(void)found;
 	a->count++;
 	a->fd = fd;
