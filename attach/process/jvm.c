@@ -211,6 +211,20 @@ static void describe_name(struct jvm_info *info, const struct jvm_view *v, const
 	(void)utf8_sanitize(info->name, sizeof(info->name), jvm_text_application(name));
 }
 
+/* Where an agent has added its own to the class path, only the command line tells of -jar. */
+static void describe_jar(struct jvm_info *info, const struct jvm_view *v, const char *main)
+{
+	char classes[HSPERFDATA_STRING_CUT + 1] = "";
+	const char *jar = strcmp(jvm_view_program(v), "java") == 0 ? main : "";
+
+	if (!jvm_text_is_jar(jar) &&
+	    jvm_view_counter(v, "java.property.java.class.path", classes, sizeof(classes)) &&
+	    strlen(classes) < HSPERFDATA_STRING_CUT && !strchr(classes, ':'))
+		jar = classes;
+	if (jvm_text_is_jar(jar))
+		(void)snprintf(info->jar, sizeof(info->jar), "%s", jar); /* Fits. */
+}
+
 static void describe_jdk(struct jvm_info *info, const struct jvm_view *v)
 {
 	char value[SMALL_FILE_BYTES], path[MAPS_PATH_BYTES + sizeof("/release")];
@@ -457,6 +471,7 @@ static void fill(struct jvm_info *info, struct jvm_view *v)
 	jvm_view_read_jvm(v);
 	read_options(&flags, v, main, sizeof(main));
 	describe_name(info, v, main);
+	describe_jar(info, v, main);
 	if (info->obstacle == JVM_NO_PERMISSION)
 		return;
 	describe_jdk(info, v);

@@ -54,9 +54,13 @@ struct jvm_info {
 	char user[64];                       /* name, or number when it has none here */
 	char container[JVM_CONTAINER_BYTES]; /* "" outside of one */
 	char name[256];                      /* main class, jar or module */
-	char jdk[64];                        /* "17.0.15", "" when unknown */
-	char gc[16];                         /* as in AgentHello.gc, "" when unknown */
-	bool interpreted_only;               /* -Xint */
+	/* The application's jar as the JVM names it, from its working directory: that of -jar, or
+	 * the class path where that is one jar. "" for others: of a longer class path nothing says
+	 * which is the application, and the launcher lists a directory's jars in any order. */
+	char jar[PATH_MAX];
+	char jdk[64];          /* "17.0.15", "" when unknown */
+	char gc[16];           /* as in AgentHello.gc, "" when unknown */
+	bool interpreted_only; /* -Xint */
 	bool same_mount_namespace;
 	bool socket_exists; /* the JVM has created its attach socket: no signal is needed */
 	/* Files of its own show that it is the JVM that it says it is: it has mapped its

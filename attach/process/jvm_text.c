@@ -232,12 +232,17 @@ static bool has_suffix(const char *text, const char *suffix)
 	return n >= m && strcmp(text + n - m, suffix) == 0;
 }
 
+bool jvm_text_is_jar(const char *path)
+{
+	return has_suffix(path, ".jar");
+}
+
 const char *jvm_text_application(const char *main)
 {
 	const char *slash = strrchr(main, '/');
 
 	/* A slash also separates module and class. */
-	return slash && (has_suffix(main, ".jar") || has_suffix(main, ".java") || *main == '/')
+	return slash && (jvm_text_is_jar(main) || has_suffix(main, ".java") || *main == '/')
 		   ? slash + 1
 		   : main;
 }

@@ -53,6 +53,9 @@ void jvm_text_release_file(char *version, size_t size, const char *text);
  * sun.gc.collector.N.name); "" when unknown. Static text. */
 const char *jvm_text_collector(const char *name);
 
+/* Is a path that of a jar, by its ending? */
+bool jvm_text_is_jar(const char *path);
+
 /* Tells what to call the application: a jar or source file without its directories, a main class or
  * module as it is. */
 const char *jvm_text_application(const char *main);

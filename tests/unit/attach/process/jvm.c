@@ -92,6 +92,20 @@ TEST(a_jvm_is_described, setup, teardown)
 		assert_string_equal(info.user, user->pw_name);
 }
 
+TEST(the_applications_jar_is_that_of_the_command_line, setup, teardown)
+{
+	inspect("-jar", "lib/app.jar", NULL);
+	assert_string_equal(info.name, "app.jar");
+	assert_string_equal(info.jar, "lib/app.jar");
+	inspect("-jar", "/srv/app",
+		NULL); /* Which the JVM takes as well, and no rule of names does. */
+	assert_string_equal(info.jar, "");
+	inspect("-cp", "/srv/app.jar", NULL); /* Only performance data say what it came to. */
+	assert_string_equal(info.jar, "");
+	inspect(NULL, NULL, NULL);
+	assert_string_equal(info.jar, "");
+}
+
 TEST(a_process_without_libjvm_is_no_jvm, setup, teardown)
 {
 	assert_int_equal(jvm_inspect(getpid(), PROC_ANY_UID, &info, &err), 0);
