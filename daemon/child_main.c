@@ -48,6 +48,7 @@ static const struct argument_option arguments[] = {
     {TEXT(INSPECTOR_OPTION_ONLY, question.only)},
     {TEXT(INSPECTOR_OPTION_GATE, reasons.gate)},
     {TEXT(INSPECTOR_OPTION_TOUCH, reasons.touch)},
+    {.name = &INSPECTOR_OPTION_JARS[2], .type = ARGUMENT_SWITCH, FIELD(question.jars)},
     {TEXT(STARTUP_OPTION_BUNDLE, startup.agent.bundle_dir)},
     {TEXT(STARTUP_OPTION_AGENT_PATH, startup.agent.image_path)},
     {TEXT(STARTUP_OPTION_ENVIRONMENT, startup.environment)},

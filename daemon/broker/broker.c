@@ -208,15 +208,16 @@ static void on_answered(void *arg, const struct worker_question *question,
 }
 
 /* The end of an attach. */
-static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner, double cpu_limit,
-			const struct err *words)
+static void on_attached(void *arg, uint32_t request_id, int fd, const struct proc_identity *who,
+			double cpu_limit, const struct err *words)
 {
 	struct broker *b = arg;
 	struct broker_reply r = {.operation = BROKER_ATTACH,
 				 .id = request_id,
 				 .error = fd < 0 ? -fd : 0,
 				 .fds = fd >= 0,
-				 .owner = owner,
+				 .owner = who ? proc_owner(who) : PROC_ANY_UID,
+				 .start_ticks = who ? who->start_ticks : 0,
 				 .cpu_limit = cpu_limit,
 				 .switch_costs = b->switch_costs};
 
@@ -250,7 +251,7 @@ static int inspect(struct broker *b, const struct broker_request *request, int *
 	};
 	char only[BROKER_PIDS_MAX * PID_BYTES + 1];
 	const struct inspector_question question = {
-	    .pid = request->pid, .owner = request->owner, .only = only};
+	    .pid = request->pid, .owner = request->owner, .only = only, .jars = request->jars};
 	int fd;
 
 	list_pids(request, only);
@@ -379,13 +380,14 @@ static bool sets_unused_field(const struct broker_request *r)
 	    {operation == BROKER_GATE, has_limits(r)},
 	    {operation == BROKER_ATTACH, r->attach_flags || r->start_ticks},
 	    {operation == BROKER_DISCOVER, r->switch_on},
+	    {operation == BROKER_INSPECT && r->pid == INSPECTOR_LIST, r->jars},
 	    {owned, r->owner},
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (fields[i].set && !fields[i].used)
 			return true;
-	return r->attach_flags & ~BROKER_ATTACH_FLAGS || r->switch_on > 1;
+	return r->attach_flags & ~BROKER_ATTACH_FLAGS || r->switch_on > 1 || r->jars > 1;
 }
 
 static int check_request(const struct broker_request *r, struct err *err)

@@ -13,7 +13,7 @@
 #include "daemon/watcher/watcher.h"
 
 #define NUMBER_BYTES        16
-#define INSPECTOR_ARGUMENTS 13 /* besides what it is started with */
+#define INSPECTOR_ARGUMENTS 13 /* besides a switch, and what it is started with */
 
 /* A free one of the places from first on, before end; NULL: all are taken. */
 static struct broker_child *find_free(struct broker_children *c, size_t first, size_t end)
@@ -44,19 +44,21 @@ int broker_children_inspect(struct broker_children *c, const struct inspector_qu
 			    struct err *err)
 {
 	char pid_text[NUMBER_BYTES], owner_text[NUMBER_BYTES];
-	char *argv[INSPECTOR_ARGUMENTS + STARTUP_ARGUMENTS + 1] = {(char *)CHILD_PROGRAM,
-								   (char *)INSPECTOR_OPTION_FD,
-								   (char *)CHILD_FD_TEXT,
-								   (char *)INSPECTOR_OPTION_PID,
-								   pid_text,
-								   (char *)INSPECTOR_OPTION_OWNER,
-								   owner_text,
-								   (char *)INSPECTOR_OPTION_ONLY,
-								   (char *)question->only,
-								   (char *)INSPECTOR_OPTION_GATE,
-								   (char *)reasons->gate,
-								   (char *)INSPECTOR_OPTION_TOUCH,
-								   (char *)reasons->touch};
+	char *argv[INSPECTOR_ARGUMENTS + 1 + STARTUP_ARGUMENTS + 1] = {
+	    (char *)CHILD_PROGRAM,
+	    (char *)INSPECTOR_OPTION_FD,
+	    (char *)CHILD_FD_TEXT,
+	    (char *)INSPECTOR_OPTION_PID,
+	    pid_text,
+	    (char *)INSPECTOR_OPTION_OWNER,
+	    owner_text,
+	    (char *)INSPECTOR_OPTION_ONLY,
+	    (char *)question->only,
+	    (char *)INSPECTOR_OPTION_GATE,
+	    (char *)reasons->gate,
+	    (char *)INSPECTOR_OPTION_TOUCH,
+	    (char *)reasons->touch};
+	char **more = argv + INSPECTOR_ARGUMENTS;
 	struct broker_child *one = find_free(c, 0, BROKER_INSPECTORS_MAX);
 	int r;
 
@@ -65,7 +67,9 @@ int broker_children_inspect(struct broker_children *c, const struct inspector_qu
 			       "%d questions about processes are being answered, and that is the "
 			       "limit: try again",
 			       BROKER_INSPECTORS_MAX);
-	startup_arguments(startup, argv + INSPECTOR_ARGUMENTS);
+	if (question->jars)
+		*more++ = (char *)INSPECTOR_OPTION_JARS;
+	startup_arguments(startup, more);
 	(void)snprintf(pid_text, sizeof(pid_text), "%d", question->pid);
 	(void)snprintf(owner_text, sizeof(owner_text), "%d", (int)question->owner);
 	r = start(one, c->program, argv, 0,

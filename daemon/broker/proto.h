@@ -103,6 +103,9 @@ struct broker_request {
 	 * that there are. */
 	uint32_t pid_count;
 	int32_t pids[BROKER_PIDS_MAX];
+	/* INSPECT of INSPECTOR_LIST: 1: also of which version the JVMs' jars say that they are;
+	 * or 0. */
+	uint32_t jars;
 	/* ATTACH: when the process that is meant started, in clock ticks since boot; another one
 	 * that has its pid now is not attached to. 0: whichever has the pid. */
 	uint64_t start_ticks;
@@ -119,6 +122,7 @@ struct broker_reply {
 	uint32_t touch_traced; /* PAGES: 0 when first touches are not traced */
 	uint32_t owner;        /* ATTACH that worked: whose process it is (proc_owner) */
 	double cpu_limit; /* ATTACH that worked: what cgroups let it have, in CPUs; 0: no limit */
+	uint64_t start_ticks;             /* likewise: when it started, in clock ticks since boot */
 	struct switch_costs switch_costs; /* likewise: of this machine */
 	int32_t sampler_error;   /* HELLO: of opening the hardware sampler's events, -errno or 0 */
 	uint32_t login;          /* LOGIN: /proc/PID/loginuid; PROC_ANY_UID: it is not set */

@@ -223,7 +223,7 @@ static void fail(struct broker_targets *t, struct broker_target *e, int error,
 		free_place(t, e);
 	}
 	broker_workers_release(t->workers, e->pid);
-	t->attached(t->arg, e->request_id, error, PROC_ANY_UID, 0, err);
+	t->attached(t->arg, e->request_id, error, NULL, 0, err);
 }
 
 /* A failure is no reason not to attach: the replies say that first touches are not known. */
@@ -310,8 +310,7 @@ static void finish(struct broker_targets *t, struct broker_target *e, double cpu
 	(void)snprintf(name.message, sizeof(name.message), "%s", e->name); /* Shorter. */
 	trace_touch(t, e);
 	e->state = TARGET_ATTACHED;
-	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), proc_owner(&e->identity),
-		    cpu_limit, &name);
+	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), &e->identity, cpu_limit, &name);
 }
 
 void broker_targets_answered(struct broker_targets *t, const struct worker_question *question,

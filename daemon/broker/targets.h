@@ -67,10 +67,12 @@ struct broker_target {
 	int polled; /* the helper's place among what is polled; -1: it has none */
 };
 
-/* fd is the agent's connection, the callee's, with what the target is called in words, whose it is
- * and how many CPUs its cgroups let it have (0: no limit); or -errno with the reason there. */
-typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd, uid_t owner,
-				   double cpu_limit, const struct err *words);
+/* fd is the agent's connection, the callee's, with what the target is called in words, which
+ * process it is and how many CPUs its cgroups let it have (0: no limit); or -errno with the reason
+ * there, and NULL for the process. */
+typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd,
+				   const struct proc_identity *who, double cpu_limit,
+				   const struct err *words);
 
 /* Made by broker_targets_init. */
 struct broker_targets {

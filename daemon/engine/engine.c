@@ -10,6 +10,7 @@
 #include "common/proc.h"
 #include "daemon/engine/history.h"
 #include "daemon/engine/inspections.h"
+#include "daemon/engine/jar_versions.h"
 #include "daemon/engine/pause.h"
 #include "daemon/engine/run.h"
 #include "daemon/engine/sinks.h"
@@ -59,7 +60,10 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 					  .broker = broker,
 					  .inspections = inspections_new(loop, broker),
 					  .tell_ns = TELL_NS};
-	if (!e->context.inspections) {
+	if (e->context.inspections)
+		e->context.jars = jar_versions_new(e->context.inspections);
+	if (!e->context.jars) {
+		inspections_free(e->context.inspections);
 		free(e);
 		return err_set(err, ENOMEM, "out of memory");
 	}
@@ -74,6 +78,11 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 struct inspections *engine_inspections(const struct engine *e)
 {
 	return e->context.inspections;
+}
+
+const struct jar_versions *engine_jar_versions(const struct engine *e)
+{
+	return e->context.jars;
 }
 
 void engine_set_namer(struct engine *e, const struct run_namer *namer)
@@ -130,6 +139,7 @@ void engine_free(struct engine *e)
 		return;
 	while (e->running_count > 0)
 		remove_run(e, e->running[0]);
+	jar_versions_free(e->context.jars);
 	inspections_free(e->context.inspections);
 	history_release(&e->history);
 	shares_release(&e->windows);

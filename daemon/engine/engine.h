@@ -39,6 +39,7 @@ extern const struct engine_limits engine_limits_usual;
 
 struct engine;
 struct inspections;
+struct jar_versions;
 struct pause;
 struct run_namer;
 
@@ -52,6 +53,9 @@ void engine_add_sink(struct engine *e, const struct window_sink *sink);
 
 /* Where all questions about processes wait; the engine's. */
 struct inspections *engine_inspections(const struct engine *e);
+
+/* What was found in JVMs' jars; the engine's. */
+const struct jar_versions *engine_jar_versions(const struct engine *e);
 
 /* How windows that nobody has named are called. Before any begins. */
 void engine_set_namer(struct engine *e, const struct run_namer *namer);

@@ -12,6 +12,7 @@
 #include "common/proc.h"
 #include "daemon/engine/app_name.h"
 #include "daemon/engine/inspections.h"
+#include "daemon/engine/jar_versions.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/engine/run_frames.h"
 #include "daemon/engine/window_log.h"
@@ -227,12 +228,31 @@ static void on_gate_opened(void *arg, int *program)
 	run_greet(r);
 }
 
+static void on_jar_version(void *arg, const char *version)
+{
+	struct run *r = arg;
+
+	(void)snprintf(r->result->version, sizeof(r->result->version), "%s", version); /* Fits. */
+}
+
+/* Nothing waits for it: the window has the version of its jar from when that is known. */
+static void ask_for_jar_version(struct run *r)
+{
+	const struct jar_versions_jvm jvm = {
+	    .pid = r->result->pid, .start_ticks = r->start_ticks, .user = r->result->asker.sees};
+	const struct run_namer *namer = &r->context.namer;
+
+	if (!r->result->version[0] && namer->reads_jars && namer->reads_jars(namer->arg))
+		jar_versions_ask(r->context.jars, &jvm, on_jar_version, r);
+}
+
 /* The gate is open for what the agent may take to say hello, too. */
 static void open_gate(struct run *r)
 {
 	uint64_t end_ns = clock_monotonic_ns() + RUN_GREETING_MOST_MS * NS_PER_MS +
 			  r->result->request.duration_ns;
 
+	ask_for_jar_version(r);
 	if (gate_control_open(&r->gate, r->context.broker, r->result, end_ns, on_gate_opened, r) <
 	    0)
 		run_greet(r);
@@ -324,6 +344,7 @@ static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 	} else {
 		r->agent_fd = TAKE_FD(fds[0]);
 		r->result->owner = reply->owner;
+		r->start_ticks = reply->start_ticks;
 		r->result->findings.cpu_limit = reply->cpu_limit;
 		r->result->findings.switch_costs = reply->switch_costs;
 		name_app(r, reply->message);
@@ -459,6 +480,7 @@ void run_free(struct run *r)
 	if (r->event_request > 0)
 		broker_client_forget(r->context.broker, r->event_request);
 	inspection_forget(r->naming);
+	jar_versions_forget(r->context.jars, r);
 	numa_query_release(&r->numa);
 	forget_analyses(r);
 	gate_control_release(&r->gate);

@@ -31,6 +31,7 @@ struct run {
 	int event_request;
 	struct inspection *naming;        /* how the rules see the JVM, while it is asked for; */
 	char program_app[APP_NAME_BYTES]; /* and what it is without rules */
+	uint64_t start_ticks;             /* of the JVM, once it was attached to */
 	uint32_t event_tid;               /* of event_request */
 	int refused;  /* errno value with which the agent refused the window before it began, or was
 		       * sent away itself; or 0 */

@@ -12,6 +12,7 @@
 #include "profile/window/request.h"
 
 struct inspections;
+struct jar_versions;
 struct run;
 
 struct run_callbacks {
@@ -26,11 +27,13 @@ struct run_callbacks {
 };
 
 /* Names by a configuration's rules. name: what they call the JVM, in app, and which version of it
- * that is, "" where they do not say; false where none of them names it. rules: are there any? All
- * NULL: there are none. */
+ * that is, "" where they do not say; false where none of them names it. rules: are there any?
+ * reads_jars: is the version that of the jar where they do not say? All NULL: there are none, and
+ * no jar is read. */
 struct run_namer {
 	void *arg;
 	bool (*rules)(void *arg);
+	bool (*reads_jars)(void *arg);
 	bool (*name)(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES],
 		     char version[WINDOW_NAME_BYTES]);
 };
@@ -40,6 +43,7 @@ struct run_context {
 	uv_loop_t *loop;
 	struct broker_client *broker;
 	struct inspections *inspections; /* borrowed, likewise; asked where the namer has rules */
+	struct jar_versions *jars;       /* likewise; asked where it has jars read */
 	struct run_namer namer;
 	uint64_t patience_ms; /* for each answer of the broker */
 	uint64_t tell_ns;     /* at least, between two messages to the agent that its batches give

@@ -11,6 +11,7 @@
 #include "daemon/broker/client.h"
 #include "daemon/broker/proto.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/jar_versions.h"
 #include "daemon/engine/pause.h"
 #include "daemon/http/exposition.h"
 #include "daemon/schedule/newcomers.h"
@@ -203,6 +204,17 @@ static void write_windows_in_memory(FILE *out, const size_t *counts, const size_
 	write_gauges(out, openmetrics, ROWS(gauges));
 }
 
+static void write_jar_versions(FILE *out, const struct jar_versions *jars, bool openmetrics)
+{
+	exposition_head(out, openmetrics, EXPOSITION_COUNTER, "jxperf_jar_versions",
+			"JVMs that were looked at for the version in their jar's manifest, by what "
+			"was found.");
+	for (unsigned i = 0; i < JAR_RESULTS; i++)
+		fprintf(out, "jxperf_jar_versions_total{result=\"%s\"} %" PRIu64 "\n",
+			jar_versions_result_name((enum jar_result)i),
+			jar_versions_count(jars, (enum jar_result)i));
+}
+
 void engine_metrics_write(FILE *out, const struct engine *e, bool openmetrics)
 {
 	size_t counts[GROUPS] = {0}, bytes[GROUPS] = {0};
@@ -218,6 +230,7 @@ void engine_metrics_write(FILE *out, const struct engine *e, bool openmetrics)
 	exposition_gauge(out, openmetrics, "jxperf_paused",
 			 "1: somebody has forbidden windows on this host.",
 			 engine_pause(e) && pause_forbids(engine_pause(e), NULL));
+	write_jar_versions(out, engine_jar_versions(e), openmetrics);
 }
 
 /* ---------------------------------------------------------------- windows that are kept */

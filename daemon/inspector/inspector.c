@@ -35,7 +35,7 @@ static int send_list(int fd, const struct inspector_question *q, const struct st
 		     struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = jvm_list_new(&reply.jvms, q->owner, q->only, startup, err);
+	int r = jvm_list_new(&reply.jvms, q->owner, q->only, q->jars, startup, err);
 
 	if (r < 0)
 		return r;

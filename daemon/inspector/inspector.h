@@ -10,6 +10,7 @@
 #ifndef JXPERF_DAEMON_INSPECTOR_INSPECTOR_H
 #define JXPERF_DAEMON_INSPECTOR_INSPECTOR_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "daemon/inspector/check.h"
@@ -23,19 +24,21 @@
 #define INSPECTOR_TIMEOUT_MS 15000
 
 /* The options that make jxperf-child an inspector: jxperf-child --inspect-fd N --inspect-pid PID
- * --inspect-owner UID --inspect-only PIDS --inspect-gate REASON --inspect-touch REASON, and what it
- * is started with. */
+ * --inspect-owner UID --inspect-only PIDS --inspect-gate REASON --inspect-touch REASON
+ * [--inspect-jars], and what it is started with. */
 #define INSPECTOR_OPTION_FD    "--inspect-fd"
 #define INSPECTOR_OPTION_PID   "--inspect-pid"
 #define INSPECTOR_OPTION_OWNER "--inspect-owner" /* as an int, so that PROC_ANY_UID is -1 */
 #define INSPECTOR_OPTION_ONLY  "--inspect-only"  /* pids, "1,2", or "": all */
 #define INSPECTOR_OPTION_GATE  "--inspect-gate"  /* struct check_reasons */
 #define INSPECTOR_OPTION_TOUCH "--inspect-touch"
+#define INSPECTOR_OPTION_JARS  "--inspect-jars"
 
 struct inspector_question {
 	int pid;          /* or one of INSPECTOR_* */
 	uid_t owner;      /* there are only processes of this user; PROC_ANY_UID: of all */
 	const char *only; /* INSPECTOR_LIST: there are only these, "1,2"; "": all */
+	bool jars;        /* INSPECTOR_LIST: also of which version their jars say that they are */
 };
 
 /* Answers one question with one frame on the connected stream socket fd: a ControlReply that holds

@@ -8,6 +8,7 @@
 #include "common/proc.h"
 #include "common/utf8.h"
 #include "daemon/child/look.h"
+#include "daemon/inspector/jar_version.h"
 #include "daemon/inspector/jvm_traits.h"
 #include "daemon/shares/shares.h"
 #include "daemon/watcher/threads.h"
@@ -22,6 +23,7 @@
 struct collector {
 	Jxp__JvmList *list;
 	uid_t owner; /* of those that are looked at, or PROC_ANY_UID */
+	bool jars;   /* are looked at, too */
 	const struct startup *startup;
 	struct agent_identity own; /* of the agent that this daemon loads */
 	struct shares owners;      /* how many in the list are whose */
@@ -54,6 +56,7 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	static struct jvm_traits traits;
 	const struct collector *c = arg;
 	Jxp__Jvm jvm = JXP__JVM__INIT;
+	char version[JAR_VERSION_BYTES] = "";
 
 	if (jvm_inspect_steps(pid, c->owner, step, &info, NULL) < 0 || !jvm_is_listed(&info))
 		return 0;
@@ -75,9 +78,12 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	jvm.agent_not_spoken_with = info.obstacle == JVM_AGENT_NOT_SPOKEN_WITH;
 	jvm.agent_is_own = agent_identity_equal(&info.agent, &c->own);
 	jvm_traits_read(&traits, &info, c->startup, step);
+	if (c->jars)
+		jvm.jar_result = jar_version_read(&info, step, version);
 	/* What was read since would else be said of another program, or user. */
 	if (!jvm_is_unchanged(&info))
 		return 0;
+	jvm.jar_version = version;
 	jvm.cpu_ns = traits.cpu_ns;
 	jvm.cpu_limit = cgroup_cpu_limit("", pid);
 	jvm.collector_ns = collector_ns(pid);
@@ -91,7 +97,8 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	jvm.image = traits.container.image;
 	jvm.pod_name = traits.container.pod;
 	jvm.pod_namespace = traits.container.namespace;
-	_Static_assert(sizeof(info) + sizeof(traits) < LOOK_ANSWER_BYTES, "every answer fits");
+	_Static_assert(sizeof(info) + sizeof(traits) + sizeof(version) < LOOK_ANSWER_BYTES,
+		       "every answer fits");
 	return jxp__jvm__pack(&jvm, answer);
 }
 
@@ -238,11 +245,11 @@ static int look_at_processes(struct collector *c, uid_t owner, const char *only,
 	return r;
 }
 
-int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, const struct startup *startup,
-		 struct err *err)
+int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, bool jars,
+		 const struct startup *startup, struct err *err)
 {
 	_cleanup_(cleanup_list) Jxp__JvmList *list = malloc(sizeof(*list));
-	struct collector c = {.list = list, .owner = owner, .startup = startup};
+	struct collector c = {.list = list, .owner = owner, .jars = jars, .startup = startup};
 	int r;
 
 	if (!list)

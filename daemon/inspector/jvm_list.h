@@ -9,6 +9,7 @@
 #ifndef JXPERF_DAEMON_INSPECTOR_JVM_LIST_H
 #define JXPERF_DAEMON_INSPECTOR_JVM_LIST_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "common/err.h"
@@ -23,9 +24,10 @@
 #define JVM_LIST_MAX 4096
 
 /* Only processes of owner (PROC_ANY_UID: of all users) are looked at, and of these only those with
- * the pids "1,2", or all (""). On success *out is owned by the caller:
+ * the pids "1,2", or all (""). jars: also at their jars' manifests
+ * (daemon/inspector/jar_version.h). On success *out is owned by the caller:
  * jxp__jvm_list__free_unpacked(*out, NULL). 0 or -errno. */
-int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, const struct startup *startup,
-		 struct err *err);
+int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, bool jars,
+		 const struct startup *startup, struct err *err);
 
 #endif

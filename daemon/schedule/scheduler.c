@@ -351,6 +351,13 @@ static bool has_rules(void *arg)
 	return s->config->app_count > 0;
 }
 
+static bool reads_jars(void *arg)
+{
+	const struct scheduler *s = arg;
+
+	return !s->config->texts.jar_versions || *s->config->texts.jar_versions;
+}
+
 static bool name_jvm(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES],
 		     char version[WINDOW_NAME_BYTES])
 {
@@ -363,7 +370,8 @@ int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine
 {
 	_cleanup_free_ struct scheduler *s = calloc(1, sizeof(*s));
 	const struct window_sink sink = {.arg = s, .finished = on_finished, .failed = on_failed};
-	const struct run_namer namer = {.arg = s, .rules = has_rules, .name = name_jvm};
+	const struct run_namer namer = {
+	    .arg = s, .rules = has_rules, .reads_jars = reads_jars, .name = name_jvm};
 	char host[HOST_BYTES];
 
 	if (!s)

@@ -47,8 +47,9 @@ static const struct config_guards guards_default = {.cpu_pressure = INFINITY,
 						    .collector = 0.5};
 
 const char *const config_keys[CONFIG_KEYS + 1] = {
-    "apps", "schedules", "store",  "host-budget", "windows-at-once", "windows-per-user",
-    "salt", "host-id",   "guards", "pause-file",  "export",          "host-group"};
+    "apps",        "schedules", "store",  "host-budget", "windows-at-once", "windows-per-user",
+    "salt",        "host-id",   "guards", "pause-file",  "export",          "host-group",
+    "jar-versions"};
 
 /* ---------------------------------------------------------------- what libcyaml says */
 
@@ -513,7 +514,7 @@ static int take_texts(struct config_reading *r, const struct config_texts *from,
 	    offsetof(struct config_texts, verbose),    offsetof(struct config_texts, admin_group),
 	    offsetof(struct config_texts, salt),       offsetof(struct config_texts, host_id),
 	    offsetof(struct config_texts, host_group), offsetof(struct config_texts, pod_labels),
-	    offsetof(struct config_texts, pause_file)};
+	    offsetof(struct config_texts, pause_file), offsetof(struct config_texts, jar_versions)};
 	unsigned before = to->environment_count;
 	int e =
 	    grow(r, &to->environment, before + from->environment_count, sizeof(*to->environment));

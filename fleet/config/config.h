@@ -31,7 +31,7 @@
 #define CONFIG_DIRECTORY_ENDING ".conf.d"
 
 /* The keys that hold from a reload on, as other keys do from a restart on; ended by NULL. */
-#define CONFIG_KEYS 12
+#define CONFIG_KEYS 13
 extern const char *const config_keys[CONFIG_KEYS + 1];
 
 /* The names in `environment` as inspectors get them, "A,B", with a NUL. */

@@ -40,6 +40,7 @@ struct config_texts {
 	char *agent_path; /* the agent's library in images of containers */
 	char *user;
 	bool *verbose;
+	bool *jar_versions; /* of JVMs whose rules give none; NULL: true */
 	char *admin_group;
 	char *salt;         /* of the draws; the same on all hosts of a fleet */
 	char *host_id;      /* NULL: the machine's */

@@ -119,6 +119,7 @@ static const cyaml_schema_field_t file_fields[] = {
     TEXT("agent-path", struct schema_file, texts.agent_path),
     TEXT("user", struct schema_file, texts.user),
     CYAML_FIELD_BOOL_PTR("verbose", OPTIONAL, struct schema_file, texts.verbose),
+    CYAML_FIELD_BOOL_PTR("jar-versions", OPTIONAL, struct schema_file, texts.jar_versions),
     TEXT("admin-group", struct schema_file, texts.admin_group),
     TEXT("salt", struct schema_file, texts.salt),
     TEXT("host-id", struct schema_file, texts.host_id),

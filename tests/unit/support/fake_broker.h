@@ -40,6 +40,7 @@ static struct fake_broker {
 	int some_id; /* the pending inspect of some, or 0; its callback is that of the other */
 	pid_t some[BROKER_PIDS_MAX];
 	size_t some_count;
+	bool asks_jars;  /* the last of these did */
 	int discover_id; /* the pending discover, or 0 */
 	bool discover_on;
 	broker_reply_fn discover_fn;
@@ -112,6 +113,7 @@ static int fake_broker_inspect(const struct broker_request *request, broker_repl
 		return fake_broker_await(&f->inspect_id, &f->inspect_fn, &f->inspect_arg, fn, arg);
 	memcpy(f->some, request->pids, sizeof(f->some));
 	f->some_count = request->pid_count;
+	f->asks_jars = request->jars;
 	return fake_broker_await(&f->some_id, &f->inspect_fn, &f->inspect_arg, fn, arg);
 }
 

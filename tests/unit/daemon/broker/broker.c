@@ -15,6 +15,7 @@
 #include "common/fd.h"
 #include "common/perf/events.h"
 #include "daemon/broker/outbox.h"
+#include "daemon/inspector/inspector.h"
 #include "tests/unit/support/broker_peer.h"
 
 TEST(messages_of_another_size_are_refused, peer_set_up, peer_tear_down)
@@ -55,7 +56,7 @@ TEST(unknown_operations_are_refused, peer_set_up, peer_tear_down)
 
 TEST(fields_that_an_operation_does_not_use_must_be_zero, peer_set_up, peer_tear_down)
 {
-	struct broker_request bad[13];
+	struct broker_request bad[16];
 
 	peer_start("ok");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -77,6 +78,12 @@ TEST(fields_that_an_operation_does_not_use_must_be_zero, peer_set_up, peer_tear_
 	bad[11].timeout_ms = ATTACH_TIMEOUT_MS_MIN;
 	bad[11].page_count = 1;
 	bad[12].timeout_ms = ATTACH_TIMEOUT_MS_MAX + 1;
+	bad[13].jars = 1;
+	bad[14] = peer_request(BROKER_INSPECT); /* A check. */
+	bad[14].jars = 1;
+	bad[15] = peer_request(BROKER_INSPECT);
+	bad[15].pid = INSPECTOR_LIST;
+	bad[15].jars = 2;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(peer_ask(&bad[i]), EINVAL);
 }

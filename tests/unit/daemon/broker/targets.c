@@ -251,13 +251,13 @@ struct attached {
 	char message[ERR_MESSAGE_MAX];
 };
 
-static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner, double cpu_limit,
-			const struct err *words)
+static void on_attached(void *arg, uint32_t request_id, int fd, const struct proc_identity *who,
+			double cpu_limit, const struct err *words)
 {
 	struct attached *a = arg;
 
 	(void)request_id;
-	(void)owner;
+	(void)who;
 	(void)cpu_limit;
 	a->count++;
 	a->fd = fd;

@@ -49,7 +49,7 @@ TEST(a_jvm_is_listed_with_what_is_known_of_it, setup, teardown)
 	Jxp__JvmList *list;
 	struct err err;
 
-	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", &with_variables, &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", false, &with_variables, &err), 0);
 	found = find(list);
 	assert_non_null(found);
 	assert_string_equal(found->name, "app.jar");
@@ -70,7 +70,7 @@ TEST(a_jvm_is_listed_with_what_selectors_tell_it_by, setup, teardown)
 	uint64_t ticks;
 	struct err err;
 
-	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", &with_variables, &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", false, &with_variables, &err), 0);
 	found = find(list);
 	assert_non_null(found);
 	assert_int_equal(proc_start_time(jvm, &ticks), 0);
@@ -88,7 +88,7 @@ TEST(no_variable_is_shown_that_may_not_be_looked_at, setup, teardown)
 	Jxp__JvmList *list;
 	struct err err;
 
-	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", &without_variables, &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", false, &without_variables, &err), 0);
 	found = find(list);
 	assert_non_null(found);
 	assert_int_equal(found->n_environment, 0);
@@ -100,12 +100,13 @@ TEST(the_list_of_a_user_has_that_users_processes_only, setup, teardown)
 	Jxp__JvmList *list;
 	struct err err;
 
-	assert_int_equal(jvm_list_new(&list, geteuid(), "", &without_variables, &err), 0);
+	assert_int_equal(jvm_list_new(&list, geteuid(), "", false, &without_variables, &err), 0);
 	assert_non_null(find(list));
 	for (size_t i = 0; i < list->n_jvms; i++)
 		assert_int_equal(list->jvms[i]->uid, geteuid());
 	jxp__jvm_list__free_unpacked(list, NULL);
-	assert_int_equal(jvm_list_new(&list, geteuid() + 1, "", &without_variables, &err), 0);
+	assert_int_equal(jvm_list_new(&list, geteuid() + 1, "", false, &without_variables, &err),
+			 0);
 	assert_null(find(list));
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
@@ -117,11 +118,13 @@ TEST(a_list_of_some_has_no_others, setup, teardown)
 	struct err err;
 
 	(void)snprintf(only, sizeof(only), "%d,%d", (int)getpid(), (int)jvm);
-	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, only, &without_variables, &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, only, false, &without_variables, &err),
+			 0);
 	assert_int_equal(list->n_jvms, 1);
 	assert_non_null(find(list));
 	jxp__jvm_list__free_unpacked(list, NULL);
-	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "1,x", &without_variables, &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "1,x", false, &without_variables, &err),
+			 0);
 	assert_int_equal(list->n_jvms, 0);
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
@@ -135,7 +138,8 @@ TEST(jvms_that_there_is_no_room_for_are_counted, setup, teardown)
 
 	for (int i = 0; i < JVM_LIST_MAX + 3; i++)
 		end += sprintf(end, "%s%d", i ? "," : "", jvm);
-	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, same, &without_variables, &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, same, false, &without_variables, &err),
+			 0);
 	assert_int_equal(list->n_jvms, JVM_LIST_MAX);
 	assert_int_equal(list->left_out, 3);
 	jxp__jvm_list__free_unpacked(list, NULL);

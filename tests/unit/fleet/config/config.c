@@ -84,6 +84,7 @@ TEST(every_key_is_taken)
 	     "pod-labels: /etc/podinfo/labels\n"
 	     "user: jxperf\n"
 	     "verbose: true\n"
+	     "jar-versions: no\n"
 	     "admin-group: jxperf-admin\n"
 	     "salt: pepper\n"
 	     "host-id: h1\n"
@@ -117,6 +118,7 @@ TEST(every_key_is_taken)
 	assert_string_equal(c.texts.pod_labels, "/etc/podinfo/labels");
 	assert_string_equal(c.texts.user, "jxperf");
 	assert_true(c.texts.verbose && *c.texts.verbose);
+	assert_true(c.texts.jar_versions && !*c.texts.jar_versions);
 	assert_string_equal(c.texts.admin_group, "jxperf-admin");
 	assert_string_equal(c.texts.salt, "pepper");
 	assert_string_equal(c.texts.host_id, "h1");
