@@ -16,7 +16,7 @@ struct broker_polls;
 
 struct startup;
 
-/* The engine has half as many asked at a time (daemon/engine/inspections.h): one that has closed
+/* The engine has half as many asked at a time (daemon/questions/inspections.h): one that has closed
  * its connection may not have ended yet. */
 #define BROKER_INSPECTORS_MAX 6
 /* As many as windows at a time (ENGINE_RUNNING_MAX), and some that take long to end. */

@@ -11,7 +11,7 @@
 #include "daemon/broker/client.h"
 #include "daemon/broker/proto.h"
 #include "daemon/engine/engine.h"
-#include "daemon/engine/jar_versions.h"
+#include "daemon/questions/jar_versions.h"
 #include "daemon/engine/pause.h"
 #include "daemon/http/exposition.h"
 #include "daemon/schedule/newcomers.h"

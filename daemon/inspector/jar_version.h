@@ -18,7 +18,7 @@
 /* The JVM's descriptors that are looked at: it opened the jar as one of its first. */
 #define JAR_DESCRIPTORS_MAX 4096
 
-/* Also on the wire, and in metrics (daemon/engine/jar_versions.h). */
+/* Also on the wire, and in metrics (daemon/questions/jar_versions.h). */
 enum jar_result {
 	JAR_UNTOLD, /* nobody was asked, or could answer */
 	JAR_FOUND,

@@ -11,7 +11,7 @@
 #include "common/log.h"
 #include "common/proc.h"
 #include "daemon/broker/client.h"
-#include "daemon/engine/inspections.h"
+#include "daemon/questions/inspections.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/schedule/newcomers.h"
 #include "daemon/schedule/planner.h"

@@ -6,7 +6,7 @@
 
 #include "common/cleanup.h"
 #include "daemon/engine/attach_request.h"
-#include "daemon/engine/inspections.h"
+#include "daemon/questions/inspections.h"
 #include "daemon/inspector/inspector.h"
 #include "profile/intake/stream.h"
 #include "daemon/serve/audit.h"

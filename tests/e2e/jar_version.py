@@ -186,7 +186,7 @@ def a_window_does_not_wait_for_a_file_system_that_does_not_answer():
     assert time.monotonic() - begin < usual_s + 1, (time.monotonic() - begin, usual_s)
     wait_until(lambda: found("untold") == untold + 1, "the look that was given up")
     # Nor is the JVM any less one that can be profiled.
-    assert window_of(jvm)["state"] == "finished"
+    assert window_of(jvm)["state"] == "done"
 
 
 run()

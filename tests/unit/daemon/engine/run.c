@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 #include "daemon/engine/app_name.h"
-#include "daemon/engine/inspections.h"
+#include "daemon/questions/inspections.h"
 #include "daemon/engine/run.h"
 #include "proto/code_image.h"
 #include "tests/unit/support/busy_machine.h"

@@ -6,13 +6,13 @@
  * JAR_VERSIONS_MAX; of more, the one asked for longest ago is forgotten. What could not be found
  * (the JVM has only begun, a file system does not answer) is asked for again by later windows,
  * JAR_VERSIONS_TRIES times in all. Nobody waits for an answer: a question has its turn among those
- * of the user whose window it is (daemon/engine/inspections.h), and goes on when the window has
+ * of the user whose window it is (daemon/questions/inspections.h), and goes on when the window has
  * ended.
  *
  * Loop thread only. Inspections are borrowed.
  */
-#ifndef JXPERF_DAEMON_ENGINE_JAR_VERSIONS_H
-#define JXPERF_DAEMON_ENGINE_JAR_VERSIONS_H
+#ifndef JXPERF_DAEMON_QUESTIONS_JAR_VERSIONS_H
+#define JXPERF_DAEMON_QUESTIONS_JAR_VERSIONS_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -7,7 +7,7 @@
 #include "common/fd.h"
 #include "common/proc.h"
 #include "daemon/broker/children.h"
-#include "daemon/engine/inspections.h"
+#include "daemon/questions/inspections.h"
 #include "daemon/inspector/inspector.h"
 #include "proto/failure.h"
 #include "proto/frame.h"

@@ -13,8 +13,8 @@
  *
  * Loop thread only. Loop and broker client are borrowed.
  */
-#ifndef JXPERF_DAEMON_ENGINE_INSPECTIONS_H
-#define JXPERF_DAEMON_ENGINE_INSPECTIONS_H
+#ifndef JXPERF_DAEMON_QUESTIONS_INSPECTIONS_H
+#define JXPERF_DAEMON_QUESTIONS_INSPECTIONS_H
 
 #include <sys/types.h>
 #include <uv.h>

@@ -1,11 +1,11 @@
-#include "daemon/engine/jar_versions.h"
+#include "daemon/questions/jar_versions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/label.h"
 #include "common/proc.h"
-#include "daemon/engine/inspections.h"
+#include "daemon/questions/inspections.h"
 #include "daemon/inspector/inspector.h"
 
 struct jar_row {

@@ -1,4 +1,4 @@
-#include "daemon/engine/inspections.h"
+#include "daemon/questions/inspections.h"
 
 #include <errno.h>
 #include <stdlib.h>
