@@ -18,7 +18,7 @@ struct startup;
 
 /* The engine has half as many asked at a time (daemon/questions/inspections.h): one that has closed
  * its connection may not have ended yet. */
-#define BROKER_INSPECTORS_MAX 6
+#define BROKER_INSPECTORS_MAX 8
 /* As many as windows at a time (ENGINE_RUNNING_MAX), and some that take long to end. */
 #define BROKER_WATCHERS_MAX 80
 #define BROKER_CHILDREN_MAX (BROKER_INSPECTORS_MAX + BROKER_WATCHERS_MAX)

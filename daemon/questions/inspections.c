@@ -12,11 +12,14 @@
 /* After that work counts for half. */
 #define HALVED_NS (10 * NS_PER_S)
 
+/* Whose places a question may have: INSPECTIONS_MAX in all, or one. */
+enum inspection_lane { LANE_USERS, LANE_SURVEY, LANE_JARS, LANES };
+
 struct inspection {
 	struct inspections *all;
 	struct inspection *next;
 	uid_t user;
-	bool of_survey;
+	enum inspection_lane lane;
 	struct broker_request question;
 	uint64_t begun_ns;       /* 0: it waits */
 	int request;             /* to the broker; 0: it is not asked, or has answered */
@@ -28,8 +31,8 @@ struct inspection {
 struct inspections {
 	uv_loop_t *loop;
 	struct broker_client *broker;
-	struct shares begun;      /* but for the survey's */
-	bool survey_begun;        /* one of its questions */
+	struct shares begun;      /* of LANE_USERS */
+	bool lane_begun[LANES];   /* of the others, the one at a time */
 	struct shares work;       /* of the last while, nanoseconds */
 	uint64_t halved_ns;       /* when it was last */
 	struct inspection *first; /* oldest first: those that have begun and those that wait */
@@ -42,8 +45,8 @@ static bool take_place(struct inspection *i)
 {
 	struct inspections *all = i->all;
 
-	if (i->of_survey)
-		all->survey_begun = true;
+	if (i->lane != LANE_USERS)
+		all->lane_begun[i->lane] = true;
 	else if (shares_add(&all->begun, i->user, 1) < 0)
 		return false;
 	i->begun_ns = clock_monotonic_ns();
@@ -56,11 +59,11 @@ static void give_place(struct inspection *i)
 	struct inspections *all = i->all;
 	uint64_t now = clock_monotonic_ns();
 
-	if (i->of_survey) {
-		all->survey_begun = false;
+	all->lane_begun[i->lane] = false;
+	if (i->lane == LANE_SURVEY)
 		return;
-	}
-	shares_give(&all->begun, i->user, 1);
+	if (i->lane == LANE_USERS)
+		shares_give(&all->begun, i->user, 1);
 	if (now - all->halved_ns >= HALVED_NS) {
 		all->halved_ns = now;
 		shares_halve(&all->work);
@@ -70,8 +73,9 @@ static void give_place(struct inspection *i)
 
 static bool may_begin(const struct inspection *i)
 {
-	return !i->begun_ns && (i->of_survey ? !i->all->survey_begun
-					     : !shares_check(&i->all->begun, i->user, 1, NULL));
+	return !i->begun_ns &&
+	       (i->lane != LANE_USERS ? !i->all->lane_begun[i->lane]
+				      : !shares_check(&i->all->begun, i->user, 1, NULL));
 }
 
 /* Does b come before a, which waits longer? */
@@ -259,12 +263,26 @@ int inspections_ask(struct inspection **out, struct inspections *all, uid_t user
 	return ask(out, &asked);
 }
 
+int inspections_ask_for_jar(struct inspection **out, struct inspections *all, uid_t user,
+			    const struct broker_request *question, inspection_done_fn done,
+			    void *arg)
+{
+	const struct inspection asked = {.all = all,
+					 .lane = LANE_JARS,
+					 .user = user,
+					 .question = *question,
+					 .done = done,
+					 .arg = arg};
+
+	return ask(out, &asked);
+}
+
 int inspections_ask_for_survey(struct inspection **out, struct inspections *all,
 			       const struct broker_request *question, inspection_done_fn done,
 			       void *arg)
 {
 	const struct inspection asked = {.all = all,
-					 .of_survey = true,
+					 .lane = LANE_SURVEY,
 					 .user = PROC_ANY_UID,
 					 .question = *question,
 					 .done = done,
@@ -279,7 +297,7 @@ void inspections_give_up_survey(struct inspections *all)
 
 	for (struct inspection *i = all->first; i; i = next) {
 		next = i->next;
-		if (i->of_survey)
+		if (i->lane == LANE_SURVEY)
 			take_out(i);
 	}
 }

@@ -3,7 +3,7 @@
  * in one queue, so that nobody takes the places of others: clients ask (list, check), windows whose
  * JVM is to have a name, and the survey of the schedules.
  *
- * The survey has a place of its own, for one question at a time. The others share
+ * The survey has a place of its own, for one question at a time, and so have jars. The others share
  * INSPECTIONS_MAX places: a user has one answered at a time, those who see everything as many as
  * there are. Further questions wait; next is that of the user whose questions took least of late,
  * and of one user's the oldest.
@@ -22,8 +22,8 @@
 #include "daemon/broker/client.h"
 #include "proto/jxperf.pb-c.h"
 
-/* Inspectors at a time, besides that of the survey. The broker has twice as many places, since one
- * that has closed its connection may not have ended yet. */
+/* Inspectors at a time, besides those of the survey and of jars. The broker has twice as many
+ * places, since one that has closed its connection may not have ended yet. */
 #define INSPECTIONS_MAX 2
 
 struct inspections;
@@ -45,6 +45,12 @@ void inspections_free(struct inspections *all);
  * more then. 0 or -ENOMEM. */
 int inspections_ask(struct inspection **out, struct inspections *all, uid_t user,
 		    const struct broker_request *question, inspection_done_fn done, void *arg);
+
+/* Likewise for what a JVM's jar says, which may lie on a file system that does not answer, and
+ * which nobody waits for: such questions wait for each other only. */
+int inspections_ask_for_jar(struct inspection **out, struct inspections *all, uid_t user,
+			    const struct broker_request *question, inspection_done_fn done,
+			    void *arg);
 
 /* Likewise for the survey, whose questions wait for each other only. */
 int inspections_ask_for_survey(struct inspection **out, struct inspections *all,

@@ -155,8 +155,8 @@ static void ask(struct jar_row *row)
 						.jars = 1};
 
 	/* Without memory a later window asks. */
-	(void)inspections_ask(&row->question, row->all->inspections, row->jvm.user, &question,
-			      on_answer, row);
+	(void)inspections_ask_for_jar(&row->question, row->all->inspections, row->jvm.user,
+				      &question, on_answer, row);
 }
 
 void jar_versions_ask(struct jar_versions *all, const struct jar_versions_jvm *jvm,

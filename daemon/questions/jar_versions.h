@@ -5,9 +5,9 @@
  * A JVM's jar does not change while it runs, so what was found of it is kept, for as many JVMs as
  * JAR_VERSIONS_MAX; of more, the one asked for longest ago is forgotten. What could not be found
  * (the JVM has only begun, a file system does not answer) is asked for again by later windows,
- * JAR_VERSIONS_TRIES times in all. Nobody waits for an answer: a question has its turn among those
- * of the user whose window it is (daemon/questions/inspections.h), and goes on when the window has
- * ended.
+ * JAR_VERSIONS_TRIES times in all. Nobody waits for an answer: questions about jars wait for each
+ * other only (daemon/questions/inspections.h), users take turns, and one goes on when its window
+ * has ended.
  *
  * Loop thread only. Inspections are borrowed.
  */

@@ -15,8 +15,8 @@
 #include "tests/unit/support/fake_broker.h"
 #include "tests/unit/support/loop_helper.h"
 
-_Static_assert(2 * (INSPECTIONS_MAX + 1) == BROKER_INSPECTORS_MAX,
-	       "one place is the survey's, and of each one may not have ended yet");
+_Static_assert(2 * (INSPECTIONS_MAX + 2) == BROKER_INSPECTORS_MAX,
+	       "one place is the survey's, one jars', and of each one may not have ended yet");
 
 #define ROOT  PROC_ANY_UID
 #define ALICE ((uid_t)1)
@@ -155,6 +155,31 @@ TEST(who_is_told_of_a_failure_may_ask_again_at_once, set_up, tear_down)
 	assert_false(done);
 	end_inspector(fake_broker_connect_inspector());
 	assert_true(done);
+}
+
+/* A jar may lie where nothing answers. */
+TEST(questions_about_jars_hold_up_nothing_but_each_other, set_up, tear_down)
+{
+	const struct broker_request question = {.pid = INSPECTOR_LIST, .owner = ALICE};
+	bool jars[3] = {false}, done = false;
+	struct inspection *i;
+	int first, list;
+
+	assert_int_equal(inspections_ask_for_jar(&i, all, ALICE, &question, on_done, &jars[0]), 0);
+	first = fake_broker_connect_inspector();
+	assert_int_equal(inspections_ask_for_jar(&i, all, ALICE, &question, on_done, &jars[1]), 0);
+	assert_int_equal(inspections_ask_for_jar(&i, all, BOB, &question, on_done, &jars[2]), 0);
+	assert_int_equal(fake_broker.inspect_id, 0);
+	list = ask(ALICE, &done, &i);
+	assert_true(list >= 0);
+	end_inspector(list);
+	assert_true(done && !jars[0]);
+	end_inspector(first);
+	/* Alice has had her turn. */
+	end_inspector(fake_broker_connect_inspector());
+	assert_true(jars[0] && jars[2] && !jars[1]);
+	end_inspector(fake_broker_connect_inspector());
+	assert_true(jars[1]);
 }
 
 static int ask_for_survey(bool *done, struct inspection **out)
