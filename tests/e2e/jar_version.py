@@ -9,7 +9,7 @@ import sys
 import time
 import zipfile
 
-from lib import Process, jdks, make_directory, run, skip, test, test_on_jdks, wait_until
+from lib import Process, jdks, make_directory, need_root, run, skip, test, test_on_jdks, wait_until
 from support.profile import Daemon, classes, report_of, succeeded
 
 SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "support")
@@ -43,9 +43,9 @@ def make_jar(version, **options):
 
 
 class Jvm(Process):
-    def __init__(self, *options, jdk=None, cwd=None, **environment):
+    def __init__(self, *options, jdk=None, cwd=None, prefix=(), **environment):
         kept = {k: v for k, v in os.environ.items() if "JAVA" not in k}
-        super().__init__([(jdk or jdks()[0]).java, "-Xmx64m", *options], cwd=cwd, env={**kept, **environment})
+        super().__init__([*prefix, (jdk or jdks()[0]).java, "-Xmx64m", *options], cwd=cwd, env={**kept, **environment})
         self.wait_for("up\n")
 
 
@@ -84,6 +84,16 @@ def a_relative_path_a_stored_manifest_and_a_class_path_of_one_jar_do():
     os.mkdir(below)
     assert window_of(Jvm("-jar", "../app.jar", cwd=below))["version"] == "3.1"
     assert window_of(Jvm("-cp", jar, "SilentLoad"))["version"] == "3.1"
+
+
+@test
+def a_jar_that_only_its_own_container_sees_is_found_there():
+    need_root()
+    jar = make_jar("1.2")
+    # Outside another file has that path.
+    seen = write_jar(os.path.join(make_directory(), "app.jar"), "9.9")
+    prefix = ["unshare", "--mount", "sh", "-c", f"mount --bind {os.path.dirname(jar)} {os.path.dirname(seen)} && exec \"$@\"", "sh"]
+    assert window_of(Jvm("-jar", seen, prefix=prefix))["version"] == "1.2"
 
 
 @test
