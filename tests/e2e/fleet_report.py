@@ -168,6 +168,7 @@ def sets_of_the_same_windows_do_not_differ():
 # ---------------------------------------------------------------- fleets that are known
 
 TRUE_FRACTION, METHODS = 0.3, 12
+TOTALS = ("checked_accesses", "checked_bytes", "wasteful_bytes", "fraction", "fraction_ci95", "cpu_share", "cpu_share_ci95", "by_region")
 GROUPS = 10
 KNOWN_HOSTS, KNOWN_WINDOWS = int(os.environ.get("FLEET_HOSTS", "120")), int(os.environ.get("FLEET_WINDOWS", "4"))
 
@@ -223,6 +224,33 @@ def sums_are_those_that_were_sent():
     assert [int(n) for n in rows] == [sent[2], sent[3], sent[4], sent[1]], (rows, sent)
     kind = dead_stores(fleet.json("--app", "plain"))
     assert sum(p["count"] for p in kind["pairs"]) == kind["checked_accesses"] == sent[2], (kind, sent)
+
+
+@test
+def what_is_not_listed_is_told_and_is_in_the_sums():
+    """The pairs that weigh most are listed, of a server with rows once, of one with rows twice, and of a current engine."""
+    kept = 5
+    send("fleet", fleet.url, "cut", 11, 10, 3)
+    send("fleet", fleet.url, "cuttwice", 11, 10, 3, "twice")
+    send("fleet", fleet.engine.url, "cut", 11, 10, 3)
+    whole = fleet.json("--app", "cut")
+    assert whole["window"]["merged"]["not_listed"] == [], whole["window"]
+    every = dead_stores(whole)
+    assert len(every["pairs"]) == METHODS, every
+    heaviest = sorted(every["pairs"], key=lambda p: p["cpu_share"], reverse=True)[:kept]
+    for app, url in (("cut", fleet.url), ("cuttwice", fleet.url), ("cut", fleet.engine.url)):
+        report = fleet.json("--app", app, "--paths", str(kept), url=url)
+        kind = dead_stores(report)
+        found = list(differences({name: every[name] for name in TOTALS}, {name: kind[name] for name in TOTALS}))
+        found += differences(heaviest, kind["pairs"])
+        assert not found, (app, found)
+        left = every["checked_accesses"] - sum(p["count"] for p in kind["pairs"])
+        told = {"table": "pairs", "observations": left, "all": every["checked_accesses"],
+                "share": left / every["checked_accesses"]}
+        assert not list(differences([told], report["window"]["merged"]["not_listed"])), (told, report["window"])
+        assert report["quality"]["dropped_pairs"] == left, report["quality"]
+    text = fleet.ask("report", "--app", "cut", "--paths", str(kept))
+    assert f"not listed: {100 * told['share']:.1f}% of the observations of pairs ({left} of {told['all']})" in text, text
 
 
 @test
