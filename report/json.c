@@ -8,6 +8,7 @@
 #include "compare/side_json.h"
 #include "profile/combine/window_side.h"
 #include "machine/sampler_choice.h"
+#include "profile/estimate.h"
 #include "report/json_parts.h"
 #include "proto/words.h"
 #include "subsume/output.h"
@@ -68,6 +69,24 @@ static json_t *kinds_json(const struct window_result *w)
 	return array;
 }
 
+/* Tables with rows that are in nothing but sums. */
+static json_t *cuts_json(const struct window_merged *m)
+{
+	json_t *cuts = json_array();
+
+	for (unsigned i = 0; i < m->cut_count; i++) {
+		const struct merged_cut *c = &m->cuts[i];
+
+		cuts = json_appended(
+		    cuts, JSON_OBJECT({"table", json_string(c->table)},
+				      {"observations", json_integer((json_int_t)c->observations)},
+				      {"all", json_integer((json_int_t)c->all)},
+				      {"share", json_real(estimate_fraction((double)c->observations,
+									    (double)c->all))}));
+	}
+	return cuts;
+}
+
 /* Writes what only merged ones have. */
 static json_t *merged_json(const struct window_result *w)
 {
@@ -95,7 +114,8 @@ static json_t *merged_json(const struct window_result *w)
 	    {"batches", json_integer((json_int_t)m->batches)},
 	    {"hosts", m->hosts > 0 ? json_integer((json_int_t)m->hosts) : json_null()},
 	    {"by_hosts", json_boolean((int)m->by_hosts)}, {"apps", names_json(&m->apps)},
-	    {"schedules", names_json(&m->schedules)}, {"kinds", kinds_json(w)}, {"notes", notes});
+	    {"schedules", names_json(&m->schedules)}, {"kinds", kinds_json(w)},
+	    {"not_listed", cuts_json(m)}, {"notes", notes});
 }
 
 static json_t *window_json(const struct report_model *m)

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "machine/sampler_choice.h"
+#include "profile/estimate.h"
 #include "report/text_parts.h"
 #include "report/writer/text_writer.h"
 #include "proto/counters.h"
@@ -65,6 +66,15 @@ static void difference(FILE *out, enum merged_note which, const struct merged_di
 	if (d->first > 0)
 		fprintf(out, " (first w%u%s%s)", d->first, d->detail[0] ? ": " : "", d->detail);
 	fputc('\n', out);
+}
+
+static void cut(FILE *out, const struct merged_cut *c)
+{
+	fprintf(out,
+		"not listed: %.1f%% of the observations of %s (%" PRIu64 " of %" PRIu64
+		"), in contexts that weigh less than those that are; sums have them\n",
+		100 * estimate_fraction((double)c->observations, (double)c->all), c->table,
+		c->observations, c->all);
 }
 
 /* Windows with their schedule, "" being people. */
@@ -137,6 +147,8 @@ static void merged_windows(FILE *out, const struct window_result *w)
 	for (int i = 0; i < MERGED_NOTES; i++)
 		if (m->notes[i].windows > 0)
 			difference(out, (enum merged_note)i, &m->notes[i]);
+	for (unsigned i = 0; i < m->cut_count; i++)
+		cut(out, &m->cuts[i]);
 	if (m->hosts > 0)
 		fprintf(out, "of %u host%s\n", m->hosts, m->hosts == 1 ? "" : "s");
 	if (m->by_hosts)

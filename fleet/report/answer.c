@@ -53,25 +53,36 @@ static int collect(struct fleet_contexts *c, struct fleet_reader *r)
 	return e;
 }
 
+static void add_counts(struct fleet_reader *r, const struct house_column *c, uint64_t *sum)
+{
+	uint64_t count = c->array ? reader_length(r) : 1;
+
+	for (uint64_t i = 0; i < count && !r->failed; i++)
+		saturate_add(sum, reader_u64(r));
+}
+
 int fleet_contexts_collect(struct fleet_contexts *c, size_t number, const struct buffer *answer,
-			   uint64_t *rows)
+			   struct fleet_extent *extent)
 {
 	const struct house_table *t = house_table(number);
+	const struct house_column *counts = fleet_observations(number);
 	struct fleet_reader r = reader_of(answer);
 
-	*rows = 0;
+	*extent = (struct fleet_extent){0};
 	while (reader_more(&r)) {
 		for (size_t i = 0; i < t->count; i++) {
 			const struct house_column *column = &t->columns[i];
 
 			if (column->sum == HOUSE_FACT)
 				continue;
-			if (column->type != HOUSE_HASH)
+			if (column == counts)
+				add_counts(&r, column, &extent->observations);
+			else if (column->type != HOUSE_HASH)
 				reader_skip(&r, answered_type(column), column->array);
 			else if (collect(c, &r) < 0)
 				return -ENOMEM;
 		}
-		saturate_add(rows, reader_u64(&r));
+		saturate_add(&extent->rows, reader_u64(&r));
 	}
 	return r.failed ? -EBADMSG : 0;
 }

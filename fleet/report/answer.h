@@ -20,10 +20,17 @@ struct fleet_contexts {
 
 void fleet_contexts_release(struct fleet_contexts *c);
 
-/* Those that a table's answer names, and how many rows it is of. 0, -ENOMEM, or -EBADMSG where it
- * is no such answer. */
+/* How much of a table there is. */
+struct fleet_extent {
+	uint64_t rows;         /* of windows, */
+	uint64_t observations; /* in them (fleet_observations()), */
+	uint64_t paths;        /* and different paths, roughly; 0: not known */
+};
+
+/* Those that a table's answer names, and how much it is of. 0, -ENOMEM, or -EBADMSG where it is no
+ * such answer. */
 int fleet_contexts_collect(struct fleet_contexts *c, size_t table, const struct buffer *answer,
-			   uint64_t *rows);
+			   struct fleet_extent *extent);
 
 /* Each once, in order, and without the empty one, which is node 0. 0 or -ENOMEM. */
 int fleet_contexts_sort(struct fleet_contexts *c);

@@ -8,8 +8,10 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/saturate.h"
 #include "common/utf8.h"
 #include "fleet/report/answer.h"
+#include "profile/combine/row_merge.h"
 
 /* All that is asked for one report. */
 struct inquiry {
@@ -288,50 +290,94 @@ static int ask_sums(struct inquiry *i, struct err *err)
 
 /* ---------------------------------------------------------------- tables */
 
-/* An answer has the heaviest merged rows only: of how many rows all of them are, which costs a
- * fraction of the table once more. */
-static int ask_rows(struct inquiry *i, size_t table, uint64_t *rows, struct err *err)
+static int ask_extent_of(struct inquiry *i, size_t table, const struct fleet_like *like, bool once,
+			 struct fleet_extent *extent, struct err *err)
 {
 	_cleanup_(buffer_release) struct buffer answer;
-	int r = ask(i->server, fleet_rows_query(i->question, &i->like, table), &answer, err);
+	int r = ask(i->server, fleet_extent_query(i->question, like, table, once), &answer, err);
 	struct fleet_reader reader = reader_of(&answer);
-	uint64_t count;
+	struct fleet_extent e;
 
 	if (r < 0)
 		return r;
-	count = reader_u64(&reader);
+	e.rows = reader_u64(&reader);
+	e.observations = reader_u64(&reader);
+	e.paths = reader_u64(&reader);
 	if (reader.failed || reader_more(&reader))
 		return bad_answer(-EBADMSG, house_table(table)->name, err);
-	*rows = count;
+	*extent = e;
 	return 0;
 }
 
-/* Its rows as they are, or, where these are not as many as the windows have, each once. */
-static int ask_table(struct inquiry *i, size_t table, struct err *err)
+/* Where a table has as many rows as the windows that are meant, they are these windows'. */
+static int ask_extent(struct inquiry *i, size_t table, bool once, struct fleet_extent *extent,
+		      struct err *err)
+{
+	int r = once ? 0 : ask_extent_of(i, table, NULL, false, extent, err);
+
+	if (r < 0 || (!once && extent->rows == i->rows[table]))
+		return r;
+	return ask_extent_of(i, table, &i->like, once, extent, err);
+}
+
+static int ask_list(struct inquiry *i, size_t table, bool once, bool heaviest,
+		    struct fleet_extent *listed, struct err *err)
 {
 	struct buffer *answer = &i->tables[table];
-	size_t contexts = i->contexts.count;
-	uint64_t rows = 0;
 	int r;
 
-	if (i->rows[table] == 0)
-		return 0;
-	for (int once = 0; once <= 1; once++) {
+	buffer_release(answer);
+	r = ask(i->server, fleet_table_query(i->question, &i->like, table, once, heaviest), answer,
+		err);
+	if (r < 0)
+		return r;
+	r = fleet_contexts_collect(&i->contexts, table, answer, listed);
+	return r < 0 ? bad_answer(r, house_table(table)->name, err) : 0;
+}
+
+/* What is listed is less than what there is. */
+static void note_cut(struct inquiry *i, size_t table, const struct fleet_extent *all,
+		     const struct fleet_extent *listed)
+{
+	struct window_merged *facts = i->merge.facts;
+	uint64_t left = saturate_less(all->observations, listed->observations);
+
+	_Static_assert(HOUSE_DATA <= MERGED_CUTS, "each table may be cut");
+	facts->cuts[facts->cut_count++] = (struct merged_cut){
+	    .table = house_table(table)->name, .observations = left, .all = all->observations};
+	row_merge_cut(i->merge.result, house_table(table)->table, left);
+}
+
+/* Its rows as they are, or, where these are not as many as the windows have, each once. Where they
+ * may have more paths than are asked for, how many they have is asked first. */
+static int ask_table(struct inquiry *i, size_t table, struct err *err)
+{
+	const uint64_t expected = i->rows[table], most = fleet_paths_max(i->question, table);
+	const bool large = most > 0 && expected > most;
+	struct fleet_extent all, listed;
+	size_t contexts = i->contexts.count;
+	bool known = false;
+	int r = 0;
+
+	for (int once = 0; once <= 1 && r == 0 && expected > 0; once++) {
+		all = (struct fleet_extent){.rows = expected};
+		known = large;
+		if (large)
+			r = ask_extent(i, table, once, &all, err);
+		if (r < 0 || (all.rows != expected && !once))
+			continue;
 		i->contexts.count = contexts;
-		buffer_release(answer);
-		r = ask(i->server, fleet_table_query(i->question, &i->like, table, once), answer,
-			err);
-		if (r < 0)
-			return r;
-		r = fleet_contexts_collect(&i->contexts, table, answer, &rows);
-		if (r < 0)
-			return bad_answer(r, house_table(table)->name, err);
-		if (rows < i->rows[table] && !once)
-			r = ask_rows(i, table, &rows, err);
-		if (r < 0 || rows == i->rows[table])
-			return r;
+		r = ask_list(i, table, once, large && all.paths > most, &listed, err);
+		if (r == 0 && !known && listed.rows < expected) {
+			r = ask_extent(i, table, once, &all, err);
+			known = true;
+		}
+		if (r == 0 && (known ? all.rows : listed.rows) == expected)
+			break;
 	}
-	return 0;
+	if (r == 0 && known && listed.rows < all.rows)
+		note_cut(i, table, &all, &listed);
+	return r;
 }
 
 static int ask_contexts(struct inquiry *i, struct err *err)

@@ -25,6 +25,10 @@ struct fleet_server {
 	size_t answer_bytes_max; /* of all that are held at a time */
 };
 
+/* More pairs of calling contexts than a reader looks at, and few enough that an answer takes
+ * seconds. */
+#define FLEET_REPORT_PATHS (1u << 14)
+
 /* The merge, for the caller to free. 0; -ENODATA with the reason where no window is meant;
  * -EBADMSG where an answer is none; -ENOMEM, or what ask returns. */
 int fleet_report_ask(const struct fleet_server *server, const struct fleet_question *q,

@@ -2,10 +2,12 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cleanup.h"
 #include "common/clock.h"
 #include "profile/window/tables.h"
 #include "proto/kinds.h"
@@ -330,6 +332,37 @@ char *fleet_sums_query(const struct fleet_question *a, const struct fleet_like *
 
 /* ---------------------------------------------------------------- tables */
 
+static bool is_path(const struct house_column *c)
+{
+	return c->sum == HOUSE_KEY && c->type == HOUSE_HASH;
+}
+
+static bool has_paths(const struct house_table *t)
+{
+	size_t i = 0;
+
+	while (i < t->count && !is_path(&t->columns[i]))
+		i++;
+	return i < t->count;
+}
+
+/* A hash of the calling contexts in a row's key, between two texts: two that have the same are as
+ * one where rows are ranked, and in nothing else. */
+static void add_path(struct query *q, const struct house_table *t, const char *before,
+		     const char *after)
+{
+	const char *between = "cityHash64(";
+
+	ADD(q, "%s", before);
+	for (size_t i = 0; i < t->count; i++) {
+		if (!is_path(&t->columns[i]))
+			continue;
+		ADD(q, "%s%s", between, t->columns[i].name);
+		between = ", ";
+	}
+	ADD(q, ")%s", after);
+}
+
 /* Which of their windows' columns are needed beside a table's own. */
 static void add_needed(struct query *q, const struct house_table *t)
 {
@@ -346,9 +379,10 @@ static void add_needed(struct query *q, const struct house_table *t)
 }
 
 /* Rows of a table with columns of their windows: with the weights that it needs, and more of these.
+ * only: a condition on them, or NULL.
  */
 static void add_rows(struct query *q, const struct fleet_question *a, const struct fleet_like *like,
-		     size_t table, const char *more, bool once)
+		     size_t table, const char *more, bool once, const char *only)
 {
 	const struct house_table *t = house_table(table);
 
@@ -359,6 +393,8 @@ static void add_rows(struct query *q, const struct fleet_question *a, const stru
 		ADD(q, "%s", t->name);
 	if (once) {
 		add_common(q, a);
+		if (only)
+			ADD(q, " AND %s", only);
 		ADD(q, " LIMIT 1 BY " WINDOW_KEY ", row_no) AS r");
 	}
 	ADD(q, " GLOBAL ALL INNER JOIN (SELECT host, store, window_no");
@@ -369,32 +405,67 @@ static void add_rows(struct query *q, const struct fleet_question *a, const stru
 	if (once)
 		ADD(q, " LIMIT 1 BY " WINDOW_KEY);
 	ADD(q, ") AS w USING (host, store, window_no)");
+	/* Before rows are joined. */
+	if (only && !once)
+		ADD(q, " PREWHERE %s", only);
 	add_common(q, a);
 }
 
-/* The first column that is a weighted sum tells which rows matter most. */
-static const struct house_column *main_column(const struct house_table *t)
+/* Weighted sums tell which rows matter most, the last one first: CPU time before bytes. So many of
+ * them are looked at.
+ */
+static void add_order(struct query *q, const struct house_table *t, unsigned sums)
 {
-	for (size_t i = 0; i < t->count; i++)
-		if (t->columns[i].sum == HOUSE_WEIGHTED && !t->columns[i].array)
-			return &t->columns[i];
-	return NULL;
+	const char *between = " ORDER BY ";
+
+	for (size_t i = t->count; i-- > 0 && sums > 0;) {
+		const struct house_column *c = &t->columns[i];
+
+		if (c->sum != HOUSE_WEIGHTED)
+			continue;
+		sums--;
+		ADD(q, "%s%s", between, c->array ? "arraySum(" : "");
+		add_column(q, c);
+		ADD(q, "%s DESC", c->array ? ")" : "");
+		between = ", ";
+	}
 }
 
-char *fleet_table_query(const struct fleet_question *a, const struct fleet_like *like,
-			size_t number, bool once)
+/* Rows of the paths that weigh most, as a condition. */
+static char *heaviest_paths(const struct fleet_question *a, const struct fleet_like *like,
+			    size_t table, bool once)
 {
-	const struct house_table *t = house_table(number);
-	const struct house_column *first = main_column(t);
-	const char *between = "";
+	const struct house_table *t = house_table(table);
 	struct query q;
 
 	if (!query_begin(&q))
 		return NULL;
+	add_path(&q, t, "", " GLOBAL IN (");
+	add_path(&q, t, "SELECT ", " AS path");
+	/* What wastes nothing weighs nothing. */
+	add_rows(&q, a, like, table, "", once,
+		 t->table == TABLE_PAIRS ? "wasteful_count > 0" : NULL);
+	ADD(&q, " GROUP BY path");
+	/* Each sum more takes a third longer; without a clock the first is 0. */
+	add_order(&q, t, like->sampler == JXP__SAMPLER__SAMPLER_CLOCK ? 1 : UINT_MAX);
+	ADD(&q, " LIMIT %" PRIu32 ")", fleet_paths_max(a, table));
+	return query_end(&q);
+}
+
+char *fleet_table_query(const struct fleet_question *a, const struct fleet_like *like,
+			size_t number, bool once, bool heaviest)
+{
+	const struct house_table *t = house_table(number);
+	_cleanup_free_ char *paths = heaviest ? heaviest_paths(a, like, number, once) : NULL;
+	const char *between = "";
+	struct query q;
+
+	if ((heaviest && !paths) || !query_begin(&q))
+		return NULL;
 	ADD(&q, "SELECT ");
 	add_columns(&q, t);
 	ADD(&q, "toUInt64(count())");
-	add_rows(&q, a, like, number, "", once);
+	add_rows(&q, a, like, number, "", once, paths);
 	ADD(&q, " GROUP BY ");
 	for (size_t i = 0; i < t->count; i++) {
 		if (t->columns[i].sum != HOUSE_KEY)
@@ -402,23 +473,57 @@ char *fleet_table_query(const struct fleet_question *a, const struct fleet_like 
 		ADD(&q, "%s%s", between, t->columns[i].name);
 		between = ", ";
 	}
-	if (first) {
-		ADD(&q, " ORDER BY ");
-		add_column(&q, first);
-		ADD(&q, " DESC");
-	}
+	add_order(&q, t, UINT_MAX);
 	ADD(&q, " LIMIT %zu" FORMAT, window_tables[t->table].layout->limit);
 	return query_end(&q);
 }
 
-char *fleet_rows_query(const struct fleet_question *a, const struct fleet_like *like, size_t table)
+uint32_t fleet_paths_max(const struct fleet_question *a, size_t table)
 {
+	const struct house_table *t = house_table(table);
+
+	if (!has_paths(t))
+		return 0;
+	return t->table == TABLE_PAIRS && a->paths
+		   ? a->paths
+		   : (uint32_t)window_tables[t->table].layout->limit;
+}
+
+const struct house_column *fleet_observations(size_t table)
+{
+	const struct house_table *t = house_table(table);
+
+	for (size_t i = 0; i < t->count; i++)
+		if (t->columns[i].sum == HOUSE_COUNT)
+			return &t->columns[i];
+	return NULL;
+}
+
+char *fleet_extent_query(const struct fleet_question *a, const struct fleet_like *like,
+			 size_t table, bool once)
+{
+	const struct house_table *t = house_table(table);
+	const struct house_column *counts = fleet_observations(table);
 	struct query q;
 
 	if (!query_begin(&q))
 		return NULL;
 	ADD(&q, "SELECT toUInt64(count())");
-	add_rows(&q, a, like, table, "", false);
+	if (counts)
+		ADD(&q, counts->array ? ", toUInt64(sum(arraySum(%s)))" : ", toUInt64(sum(%s))",
+		    counts->name);
+	else
+		ADD(&q, ", toUInt64(count())");
+	if (has_paths(t))
+		add_path(&q, t, ", toUInt64(uniqCombined(", "))");
+	else
+		ADD(&q, ", toUInt64(0)");
+	if (like) {
+		add_rows(&q, a, like, table, "", once, NULL);
+	} else {
+		ADD(&q, " FROM %s", t->name);
+		add_common(&q, a);
+	}
 	ADD(&q, FORMAT);
 	return query_end(&q);
 }
@@ -434,7 +539,7 @@ char *fleet_clusters_query(const struct fleet_question *a, const struct fleet_li
 		"toFloat64(sum(wasteful_bytes * observation_weight)), "
 		"toFloat64(sum(wasteful_cpu_ns * cpu_weight)), toFloat64(sum(whole_ns * "
 		"cpu_weight)), toUInt64(count())");
-	add_rows(&q, a, like, house_table_of(TABLE_KINDS), ", whole_ns, start_unix_ns", once);
+	add_rows(&q, a, like, house_table_of(TABLE_KINDS), ", whole_ns, start_unix_ns", once, NULL);
 	ADD(&q,
 	    " AND part = 0 GROUP BY kind, host%s ORDER BY kind, min(start_unix_ns), host%s" FORMAT,
 	    hosts ? "" : ", store, window_no", hosts ? "" : ", store, window_no");

@@ -24,6 +24,9 @@
 struct fleet_question {
 	const char *app, *group, *jdk, *gc, *version, *schedule, *namespace, *pod;
 	uint64_t since_unix_ns, until_unix_ns;
+	/* Of so many pairs of calling contexts, those that weigh most; 0: as many as a window may
+	 * have. */
+	uint32_t paths;
 };
 
 /* What a merge needs of its first window (profile/combine/merge.h); the others are like it. */
@@ -87,12 +90,23 @@ enum fleet_sum_number {
 };
 extern const struct fleet_sum fleet_sums[FLEET_SUMS];
 
-/* A table's rows, merged: its columns but facts, then how many rows each was made of. */
+/* A table's rows, merged: its columns but facts, then how many rows each was made of. heaviest:
+ * only those of the fleet_paths_max() paths that weigh most. */
 char *fleet_table_query(const struct fleet_question *q, const struct fleet_like *like, size_t table,
-			bool once);
+			bool once, bool heaviest);
 
-/* How many rows a table has, those that are there twice each time. */
-char *fleet_rows_query(const struct fleet_question *q, const struct fleet_like *like, size_t table);
+/* A path is all calling contexts in a table's key: so many of them are asked for. 0: its rows have
+ * none. */
+uint32_t fleet_paths_max(const struct fleet_question *q, size_t table);
+
+/* How much a table has, of what is there twice each time: rows, observations (of its first column
+ * that counts any) and, roughly, paths. like NULL: of all windows of the application and the days,
+ * which takes a quarter of the time. */
+char *fleet_extent_query(const struct fleet_question *q, const struct fleet_like *like,
+			 size_t table, bool once);
+
+/* NULL: it counts none. */
+const struct house_column *fleet_observations(size_t table);
 
 /* Sums of clusters, by kind and in the order of time: the kind's name, its checked and wasteful
  * bytes, CPU time and whole, and how many rows. Clusters are hosts or windows. */

@@ -140,7 +140,7 @@ static int map_key(struct row_merge *m, size_t number, void *key)
 }
 
 /* The observations of the first column that counts some. */
-static uint64_t observations(const struct table_layout *l, const void *row)
+static uint64_t observations_of(const struct table_layout *l, const void *row)
 {
 	uint64_t sum = 0;
 	size_t i = 0;
@@ -152,13 +152,19 @@ static uint64_t observations(const struct table_layout *l, const void *row)
 	return sum;
 }
 
+void row_merge_cut(struct window_result *w, size_t table, uint64_t observations)
+{
+	uint64_t *refused = (uint64_t *)((char *)w + ways[table].refused);
+
+	if (ways[table].refused)
+		saturate_add(refused, observations);
+}
+
 static void refuse(struct window_result *to, size_t number, const void *row)
 {
-	const struct table_layout *l = window_tables[number].layout;
-	uint64_t *refused = (uint64_t *)((char *)to + ways[number].refused);
-
-	if (ways[number].refused)
-		saturate_add(refused, ways[number].refused_rows ? 1 : observations(l, row));
+	row_merge_cut(
+	    to, number,
+	    ways[number].refused_rows ? 1 : observations_of(window_tables[number].layout, row));
 }
 
 /* row: what is refused is counted by it. */

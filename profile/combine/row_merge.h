@@ -32,6 +32,10 @@ void row_merge_release(struct row_merge *m);
  * -ENOSPC where there is no room for it, which is counted; -ENOMEM. */
 int row_merge_find(struct window_result *w, size_t table, const void *key, uint32_t *position);
 
+/* So many observations belong to rows of the table that are in nothing but sums: counted as what
+ * there is no room for. */
+void row_merge_cut(struct window_result *w, size_t table, uint64_t observations);
+
 /* Is a row of the table left out where there is no room for the context in its key? */
 bool row_merge_needs_node(size_t table);
 

@@ -85,6 +85,14 @@ struct merged_names {
 	unsigned more; /* windows with other names */
 };
 
+/* A table of which only the rows that weigh most are in the merge. */
+#define MERGED_CUTS 16u
+struct merged_cut {
+	const char *table;     /* its name, which is constant */
+	uint64_t observations; /* of the other rows, which are in sums only, */
+	uint64_t all;          /* and of all rows */
+};
+
 struct window_merged {
 	unsigned windows;     /* in the merge, */
 	unsigned skipped;     /* and not */
@@ -95,6 +103,8 @@ struct window_merged {
 	struct merged_names apps;
 	struct merged_names schedules; /* "": somebody asked */
 	struct merged_difference notes[MERGED_NOTES];
+	struct merged_cut cuts[MERGED_CUTS];
+	unsigned cut_count;
 	unsigned hosts;   /* that they came from, where a fleet was asked; 0: all are of this one */
 	bool by_hosts;    /* intervals say how hosts differ, and not batches of windows */
 	unsigned batches; /* of the kind that has most, and of windows that track objects */

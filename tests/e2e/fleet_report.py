@@ -168,6 +168,7 @@ def sets_of_the_same_windows_do_not_differ():
 # ---------------------------------------------------------------- fleets that are known
 
 TRUE_FRACTION, METHODS = 0.3, 12
+TOTALS = ("checked_accesses", "checked_bytes", "wasteful_bytes", "fraction", "fraction_ci95", "cpu_share", "cpu_share_ci95", "by_region")
 GROUPS = 10
 KNOWN_HOSTS, KNOWN_WINDOWS = int(os.environ.get("FLEET_HOSTS", "120")), int(os.environ.get("FLEET_WINDOWS", "4"))
 
@@ -223,6 +224,35 @@ def sums_are_those_that_were_sent():
     assert [int(n) for n in rows] == [sent[2], sent[3], sent[4], sent[1]], (rows, sent)
     kind = dead_stores(fleet.json("--app", "plain"))
     assert sum(p["count"] for p in kind["pairs"]) == kind["checked_accesses"] == sent[2], (kind, sent)
+
+
+@test
+def what_is_not_listed_is_told_and_is_in_the_sums():
+    """The pairs that weigh most are listed, of a server with rows once, of one with rows twice, and of a current engine."""
+    kept = 5
+    send("fleet", fleet.url, "cut", 11, 10, 3)
+    send("fleet", fleet.url, "cuttwice", 11, 10, 3, "twice")
+    send("fleet", fleet.engine.url, "cut", 11, 10, 3)
+    for app, url, *which in (("cut", fleet.url), ("cuttwice", fleet.url), ("cut", fleet.engine.url), ("cut", fleet.url, "--group", "g3")):
+        whole = fleet.json("--app", "cut", *which)
+        assert whole["window"]["merged"]["not_listed"] == [], whole["window"]
+        every = dead_stores(whole)
+        shares = sorted((p["cpu_share"] for p in every["pairs"]), reverse=True)
+        report = fleet.json("--app", app, *which, "--paths", str(kept), url=url)
+        kind = dead_stores(report)
+        found = list(differences({name: every[name] for name in TOTALS}, {name: kind[name] for name in TOTALS}))
+        # Of pairs that weigh the same any may be listed.
+        found += differences(shares[:kept], [p["cpu_share"] for p in kind["pairs"]])
+        listed = [words(p["watch"]["frames"]) for p in kind["pairs"]]
+        found += differences([p for p in every["pairs"] if words(p["watch"]["frames"]) in listed], kind["pairs"])
+        assert not found and len(shares) > len(listed) == kept, (app, which, found, len(shares))
+        left = every["checked_accesses"] - sum(p["count"] for p in kind["pairs"])
+        told = {"table": "pairs", "observations": left, "all": every["checked_accesses"],
+                "share": left / every["checked_accesses"]}
+        assert not list(differences([told], report["window"]["merged"]["not_listed"])), (told, report["window"])
+        assert report["quality"]["dropped_pairs"] == left, report["quality"]
+    text = fleet.ask("report", "--app", "cut", *which, "--paths", str(kept))
+    assert f"not listed: {100 * told['share']:.1f}% of the observations of pairs ({left} of {told['all']})" in text, text
 
 
 @test

@@ -23,6 +23,13 @@ struct fleet_report_options {
 static const struct argument_option arguments[] = {
     {.group = server_arguments, FIELD(server)},
     {.group = question_arguments, FIELD(question)},
+    {.name = "paths",
+     .type = ARGUMENT_PARSED,
+     .parse = parse_count,
+     FIELD(question.paths),
+     .value = "N",
+     .help = "ask for the N pairs of calling contexts that weigh most",
+     .unset = "16384"},
     {.group = report_arguments, FIELD(report)},
     {.group = output_arguments, FIELD(output)},
     {0},
@@ -33,6 +40,7 @@ static struct fleet_report_options asked = {.report = JXP__REPORT_REQUEST__INIT}
 static void set_defaults(void)
 {
 	asked.report.format = FORMAT_UNASKED;
+	asked.question.paths = FLEET_REPORT_PATHS;
 }
 
 static int ask(const struct fleet_report_options *o, struct window_result **w, struct err *err)

@@ -59,7 +59,7 @@ TEST(tables_of_garbage_are_refused)
 		struct window_result *first = sample_window_empty(1, "shop");
 		struct fleet_contexts contexts = {0};
 		uint8_t bytes[600];
-		uint64_t rows;
+		struct fleet_extent extent;
 		struct buffer b = {bytes, 0, 1 + (size_t)(599 * draw(&seed)), sizeof(bytes),
 				   sizeof(bytes)};
 		size_t table = (size_t)(HOUSE_DATA * draw(&seed));
@@ -69,7 +69,7 @@ TEST(tables_of_garbage_are_refused)
 		for (size_t n = 0; n < sizeof(bytes); n++)
 			bytes[n] = draw(&seed) < 0.8 ? 0 : (uint8_t)(256 * draw(&seed));
 		assert_int_equal(merge_begin(&m, first), 0);
-		outcomes[0] = fleet_contexts_collect(&contexts, table, &b, &rows);
+		outcomes[0] = fleet_contexts_collect(&contexts, table, &b, &extent);
 		assert_int_equal(fleet_contexts_sort(&contexts), 0);
 		outcomes[1] = fleet_answer_table(table, &b, &contexts, &m);
 		fleet_contexts_release(&contexts);
@@ -252,12 +252,13 @@ TEST(rows_of_a_context_that_is_not_known_are_lost_where_they_need_one)
 		_cleanup_(fleet_contexts_release) struct fleet_contexts contexts = {0};
 		_cleanup_(merge_release) struct merge m = {0};
 		_cleanup_(buffer_release) struct buffer b;
-		uint64_t rows;
+		struct fleet_extent extent;
 
 		row_of_unknown_context(table, &b);
 		assert_int_equal(merge_begin(&m, first), 0);
-		assert_int_equal(fleet_contexts_collect(&contexts, table, &b, &rows), 0);
-		assert_int_equal(rows, 1);
+		assert_int_equal(fleet_contexts_collect(&contexts, table, &b, &extent), 0);
+		assert_int_equal(extent.rows, 1);
+		assert_int_equal(extent.observations, 5);
 		assert_int_equal(fleet_contexts_sort(&contexts), 0);
 		assert_int_equal(fleet_answer_table(table, &b, &contexts, &m), 0);
 		assert_int_equal(window_table_of(m.result, tables[i])->count, 0);
