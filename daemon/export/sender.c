@@ -601,7 +601,7 @@ static void want(const struct sender *s, struct source_wanted *wanted)
 	wanted->windows = s->windows;
 	wanted->bytes = s->settings.bytes_max;
 	wanted->only = s->suspect;
-	for (size_t i = 0; i < s->suspects.count; i++)
+	for (size_t i = 0; i < s->suspects.count && !s->suspect; i++)
 		wanted->without[wanted->without_count++] = s->suspects.windows[i].number;
 }
 
