@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -38,6 +40,7 @@ struct body {
 /* Numbers that wait; the last one of all that have come. */
 struct waiting {
 	bool waits[WINDOWS + 1];
+	atomic_uint reads; /* that have come to their end */
 };
 
 struct sending {
@@ -145,7 +148,7 @@ static bool is_without(const struct source_wanted *wanted, unsigned number)
 static int read_windows(void *arg, const struct source_wanted *wanted, const atomic_bool *cancelled,
 			struct source_windows *out, struct err *err)
 {
-	const struct waiting *w = arg;
+	struct waiting *w = arg;
 
 	(void)cancelled;
 	(void)err;
@@ -156,6 +159,7 @@ static int read_windows(void *arg, const struct source_wanted *wanted, const ato
 		out->windows[out->count++] = sample_window_empty(n, "shop");
 	}
 	out->more = out->count == wanted->windows;
+	atomic_fetch_add(&w->reads, 1);
 	return 0;
 }
 
@@ -436,6 +440,19 @@ TEST(a_server_that_takes_nothing_costs_no_window, set_up, tear_down)
 	assert_int_equal(stats(s)->set_aside, 0);
 	for (unsigned n = 1; n <= WINDOWS; n++)
 		assert_int_equal(s->server.came[n], 1);
+}
+
+TEST(a_window_that_comes_behind_a_read_that_found_none_is_sent, set_up, tear_down)
+{
+	struct sending *s = *state;
+
+	start(s, 0, 1, false);
+	while (atomic_load(&s->waiting.reads) == 0)
+		usleep(1000);
+	s->waiting.waits[1] = true; /* The loop has not heard of the read's end yet. */
+	sender_wake(s->sender);
+	run_until(s, nothing_waits);
+	assert_int_equal(s->server.came[1], 1);
 }
 
 TEST(a_server_that_is_busy_blames_nothing_on_windows, set_up, tear_down)
