@@ -43,7 +43,7 @@ static size_t permitted(const char *path, const char *format)
 static size_t sent(void)
 {
 	static const char text[] = "export: [{name: house, clickhouse: 'http://h'}]";
-	struct config c;
+	struct config c = {0};
 	struct err err;
 	size_t bytes;
 
