@@ -39,8 +39,8 @@ struct body {
 
 /* Numbers that wait; the last one of all that have come. */
 struct waiting {
-	bool waits[WINDOWS + 1];
-	atomic_uint reads; /* that have come to their end */
+	atomic_bool waits[WINDOWS + 1]; /* read on the pool */
+	atomic_uint reads;              /* that have come to their end */
 };
 
 struct sending {
