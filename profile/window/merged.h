@@ -114,6 +114,9 @@ struct window_merged {
 	double wasteful[KIND_VALUES][MERGED_BATCHES];
 	double heap[MERGED_BATCHES];                  /* what object_profile_heap is, */
 	double (*sites)[MERGED_BATCHES];              /* and the metric of each allocation site */
+	/* Of each context of the CPU profile, CPU time; NULL where that is not known. What it is of
+	 * is wholes of KIND_CPU. */
+	double (*contexts)[MERGED_BATCHES];
 	double wholes[KIND_VALUES][MERGED_BATCHES];   /* likewise, by kind, CPU time, */
 	double cpu[KIND_VALUES][MERGED_BATCHES];      /* and that at its wasteful accesses */
 	struct merged_spread fractions[KIND_VALUES];  /* of checked bytes, and */
