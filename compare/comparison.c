@@ -124,10 +124,8 @@ static void row_whole(const struct comparison *c, const struct comparison_row *r
 {
 	for (int s = 0; s < 2; s++) {
 		whole[s] = row->kind ? c->kinds[row->at.kind].whole[s] : c->whole[s];
-		if (row->kind)
-			continue;
-		whole[s].excess = c->tree.methods[row->at.method].excess[s];
-		whole[s].freedom = c->sides[s].freedom;
+		if (!row->kind)
+			whole[s].excess = c->tree.methods[row->at.method].excess[s];
 	}
 }
 
@@ -530,7 +528,8 @@ static int set_whole(struct change_whole *whole, const struct compare_side *s, s
 	*whole = (struct change_whole){.amount = rest,
 				       .ticks = s->ticks * rest / s->whole_ns,
 				       .windows = s->windows,
-				       .after = s->after};
+				       .after = s->after,
+				       .freedom = s->freedom};
 	return 0;
 }
 

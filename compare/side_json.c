@@ -110,8 +110,8 @@ static json_t *excess_json(const struct compare_side *s)
 
 	for (size_t i = 1; i <= s->method_count; i++)
 		list = json_appended(
-		    list, json_real(rint(fmin(s->excess[i], AMOUNT_MAX) * EXCESS_PARTS) /
-				    EXCESS_PARTS));
+		    list,
+		    json_real(rint(fmin(s->excess[i], AMOUNT_MAX) * EXCESS_PARTS) / EXCESS_PARTS));
 	return list;
 }
 

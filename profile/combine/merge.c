@@ -247,8 +247,8 @@ static void next_batches(struct merge *m, const struct window_result *w,
 static int add_contexts(struct merge *m, const struct row_merge *rows,
 			const struct pair_weights *weights, const struct pair_batch *b)
 {
-	const struct pair_cluster cluster = {
-	    .whole = weights->cpu * window_result_whole_ns(rows->from)};
+	const struct pair_cluster cluster = {.whole =
+						 weights->cpu * window_result_whole_ns(rows->from)};
 
 	if (!b->taken)
 		return 0;

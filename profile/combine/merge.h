@@ -43,7 +43,8 @@
  * told (profile/combine/method_spread.h).
  *
  * Takes what the merged profile takes, 24 bytes more for each pair, 144 for each site, 128 for each
- * context with ticks, and the map of the window that is being added. Bounded as one window's profile is.
+ * context with ticks, and the map of the window that is being added. Bounded as one window's
+ * profile is.
  */
 #ifndef JXPERF_PROFILE_COMBINE_MERGE_H
 #define JXPERF_PROFILE_COMBINE_MERGE_H

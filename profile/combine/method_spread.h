@@ -12,11 +12,11 @@
  *   excess = (f (V / S - 1) + d0 r^2 D / S) / (f + d0),  with f + d0 degrees of freedom.
  *
  * What all methods have in common is how much they vary by as a part of themselves, and not their
- * V / S, which grows with ticks: r of change_drift's measure D (whose own r is CHANGE_DRIFT). r^2 is
- * estimated by moments, sum (V - S) / p over sum D / p, of methods that have enough ticks for V, and
- * counts as METHOD_SPREAD_PRIOR = d0 degrees of freedom. By simulation (docs/statistics.md): V alone
- * shows less of what changed and more of what did not; r alone tells nothing of one method that
- * varies by itself.
+ * V / S, which grows with ticks: r of change_drift's measure D (whose own r is CHANGE_DRIFT). r^2
+ * is estimated by moments, sum (V - S) / p over sum D / p, of methods that have enough ticks for V,
+ * and counts as METHOD_SPREAD_PRIOR = d0 degrees of freedom. By simulation (docs/statistics.md): V
+ * alone shows less of what changed and more of what did not; r alone tells nothing of one method
+ * that varies by itself.
  */
 #ifndef JXPERF_PROFILE_COMBINE_METHOD_SPREAD_H
 #define JXPERF_PROFILE_COMBINE_METHOD_SPREAD_H
@@ -31,8 +31,8 @@
 int method_spread_add(const struct row_merge *rows, size_t *capacity, unsigned batch, bool fold);
 
 /* The excess of each method of a tree that is given by node of the window's profile, in excess by
- * method's id; ticks: that the window's CPU time is of. *freedom, at least 1, is theirs; both are as they were
- * where w is no merge, or none that tells. 0 or -ENOMEM. */
+ * method's id; ticks: that the window's CPU time is of. *freedom, at least 1, is theirs; both are
+ * as they were where w is no merge, or none that tells. 0 or -ENOMEM. */
 int method_spread_of(const struct window_result *w, const struct cct *cct, const uint32_t *nodes,
 		     double ticks, double *excess, double *freedom);
 

@@ -112,8 +112,8 @@ struct window_merged {
 	/* Sums of each batch, for ratios: by kind, all and wasteful checked bytes; */
 	double checked[KIND_VALUES][MERGED_BATCHES];
 	double wasteful[KIND_VALUES][MERGED_BATCHES];
-	double heap[MERGED_BATCHES];                  /* what object_profile_heap is, */
-	double (*sites)[MERGED_BATCHES];              /* and the metric of each allocation site */
+	double heap[MERGED_BATCHES];     /* what object_profile_heap is, */
+	double (*sites)[MERGED_BATCHES]; /* and the metric of each allocation site */
 	/* Of each context of the CPU profile, CPU time; NULL where that is not known. What it is of
 	 * is wholes of KIND_CPU. */
 	double (*contexts)[MERGED_BATCHES];

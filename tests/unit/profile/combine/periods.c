@@ -312,9 +312,8 @@ static struct shown compare_methods(const struct program *p, unsigned count, dou
 }
 
 static const struct program programs[] = {
-    {"constant", 0, 0, 100},      {"constant", 0, 0, 1000},
-    {"all vary", 0.2, METHODS, 100}, {"all vary", 0.2, METHODS, 1000},
-    {"one varies", 0.2, 1, 100},  {"one varies", 0.2, 1, 1000},
+    {"constant", 0, 0, 100},          {"constant", 0, 0, 1000},    {"all vary", 0.2, METHODS, 100},
+    {"all vary", 0.2, METHODS, 1000}, {"one varies", 0.2, 1, 100}, {"one varies", 0.2, 1, 1000},
 };
 
 static const unsigned counts[] = {2, 3, 5, 10, MANY};
