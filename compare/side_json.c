@@ -14,7 +14,7 @@
 
 #define SCHEMA 1
 
-/* As many values a member has at most: four of a node, ten of a place, names. */
+/* As many values a member has at most: four of a node, ten of a place, names with their excess. */
 #define VALUES_MAX (1u << 19)
 
 /* More nanoseconds of CPU time than that are a lie: a thousand processors for a day. So are more

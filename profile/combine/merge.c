@@ -247,8 +247,10 @@ static void next_batches(struct merge *m, const struct window_result *w,
 static int add_contexts(struct merge *m, const struct row_merge *rows,
 			const struct pair_weights *weights, const struct pair_batch *b)
 {
-	const struct pair_cluster cluster = {.whole =
-						 weights->cpu * window_result_whole_ns(rows->from)};
+	const struct window_result *w = rows->from;
+	const struct pair_cluster cluster = {.cpu = weights->cpu *
+						    window_result_beside_ns(w, w->cpu.beside.gc_ns),
+					     .whole = weights->cpu * window_result_whole_ns(w)};
 
 	if (!b->taken)
 		return 0;

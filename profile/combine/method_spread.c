@@ -119,13 +119,15 @@ static double excess_of(const struct told *m, double common, double freedom)
 static int sum_up(struct teller *t, const struct window_result *w, const struct cct *cct,
 		  const uint32_t *nodes)
 {
-	t->sums = calloc(cct->method_count + 1, sizeof(*t->sums));
+	t->sums = calloc(cct->method_count + 2, sizeof(*t->sums));
 	t->seen = calloc(cct->method_count + 1, sizeof(*t->seen));
 	if (!t->sums || !t->seen)
 		return -ENOMEM;
 	for (size_t i = 0; i < w->cpu.context_count; i++)
 		add_context(t, cct, nodes[w->cpu.contexts[i].node], (uint32_t)i,
 			    w->merged->contexts[i]);
+	memcpy(t->sums[cct->method_count + 1], w->merged->cpu[JXP__KIND__KIND_CPU],
+	       sizeof(*t->sums));
 	return 0;
 }
 
@@ -146,7 +148,7 @@ int method_spread_of(const struct window_result *w, const struct cct *cct, const
 	if (r < 0)
 		return r;
 	common = in_common(&t, cct->method_count);
-	for (size_t i = 1; i <= cct->method_count; i++) {
+	for (size_t i = 1; i <= cct->method_count + 1; i++) {
 		struct told m = told_of(&t, i);
 
 		excess[i] = excess_of(&m, common, t.freedom);

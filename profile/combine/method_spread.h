@@ -31,8 +31,9 @@
 int method_spread_add(const struct row_merge *rows, size_t *capacity, unsigned batch, bool fold);
 
 /* The excess of each method of a tree that is given by node of the window's profile, in excess by
- * method's id; ticks: that the window's CPU time is of. *freedom, at least 1, is theirs; both are
- * as they were where w is no merge, or none that tells. 0 or -ENOMEM. */
+ * method's id, and behind the last one of the collector's threads; ticks: that the window's CPU
+ * time is of. *freedom, at least 1, is theirs; both are as they were where w is no merge, or none
+ * that tells. 0 or -ENOMEM. */
 int method_spread_of(const struct window_result *w, const struct cct *cct, const uint32_t *nodes,
 		     double ticks, double *excess, double *freedom);
 

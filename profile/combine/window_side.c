@@ -361,7 +361,7 @@ static int add_waste(struct maker *m)
 static int add_excess(struct maker *m)
 {
 	size_t count = m->names.cct.method_count;
-	_cleanup_free_ double *excess = calloc(count + 1, sizeof(*excess));
+	_cleanup_free_ double *excess = calloc(count + 2, sizeof(*excess));
 	struct compare_side *s = m->side;
 	int r = excess ? method_spread_of(m->window, &m->names.cct, m->map.nodes, s->ticks, excess,
 					  &s->freedom)
@@ -374,6 +374,9 @@ static int add_excess(struct maker *m)
 		return -ENOMEM;
 	for (size_t i = 1; i <= count; i++)
 		s->excess[m->methods[i]] = excess[i];
+	for (size_t i = 0; i < s->node_count; i++)
+		if (strcmp(compare_side_method(s, s->nodes[i].method), COMPARE_GC) == 0)
+			s->excess[s->nodes[i].method] = excess[count + 1];
 	s->excess[0] = 0;
 	return 0;
 }

@@ -30,6 +30,10 @@ static struct compare_side sample(void)
 	side_ticks(&s, "main write", 100);
 	side_waste(&s, JXP__KIND__KIND_DEAD_STORE, "find", "org.example.Main.next", false, 40);
 	side_waste(&s, JXP__KIND__KIND_SILENT_LOAD, "write", "", true, 4);
+	s.excess = calloc(s.method_count + 1, sizeof(*s.excess));
+	assert_non_null(s.excess);
+	s.excess[side_method(&s, "find")] = 0.75;
+	s.freedom = 5;
 	return s;
 }
 
@@ -49,6 +53,9 @@ TEST(a_side_is_read_as_it_was_written)
 	assert_float_equal(to.ticks, 2000, 1e-6);
 	assert_int_equal(to.method_count, from.method_count);
 	assert_int_equal(to.node_count, from.node_count);
+	for (size_t i = 1; i <= to.method_count; i++)
+		assert_float_equal(to.excess[i], from.excess[i], 1e-9);
+	assert_float_equal(to.freedom, 5, 0);
 	for (size_t i = 0; i < to.node_count; i++) {
 		assert_int_equal(to.nodes[i].parent, from.nodes[i].parent);
 		assert_int_equal(to.nodes[i].method, from.nodes[i].method);

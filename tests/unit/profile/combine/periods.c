@@ -6,6 +6,7 @@
 #include "tests/unit/support/test.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "compare/comparison.h"
 #include "profile/combine/merge.h"
@@ -188,11 +189,15 @@ TEST(nothing_is_shown_of_a_program_that_does_not_change)
 #define METHOD_RUNS 100u
 #define MANY        13u
 
+#define FOUND_WINDOWS 10u
+
 struct program {
 	const char *name;
 	double varies;   /* relative standard deviation of a share from window to window, */
 	unsigned varied; /* of the first so many methods */
 	double ticks;    /* of a window on average */
+	unsigned shown;  /* so many of METHOD_RUNS comparisons at most, where nothing changed; */
+	unsigned found;  /* and at least, where it did, of sides of FOUND_WINDOWS or more */
 };
 
 /* Comparisons that show something. */
@@ -312,8 +317,12 @@ static struct shown compare_methods(const struct program *p, unsigned count, dou
 }
 
 static const struct program programs[] = {
-    {"constant", 0, 0, 100},          {"constant", 0, 0, 1000},    {"all vary", 0.2, METHODS, 100},
-    {"all vary", 0.2, METHODS, 1000}, {"one varies", 0.2, 1, 100}, {"one varies", 0.2, 1, 1000},
+    {"constant", 0, 0, 100, .shown = 1, .found = 70},
+    {"constant", 0, 0, 1000, .shown = 1, .found = 100},
+    {"all vary", 0.2, METHODS, 100, .shown = 2, .found = 25},
+    {"all vary", 0.2, METHODS, 1000, .shown = 2, .found = 75},
+    {"one varies", 0.2, 1, 100, .shown = 2, .found = 35},
+    {"one varies", 0.2, 1, 1000, .shown = 4, .found = 90},
 };
 
 static const unsigned counts[] = {2, 3, 5, 10, MANY};
@@ -331,5 +340,7 @@ TEST(what_methods_vary_by_from_window_to_window_is_no_difference)
 				      "and 20%% %u, %u before\n",
 				      p->name, counts[k], p->ticks, METHOD_RUNS, same.after,
 				      same.before, same.work, changed.after, changed.before);
+			assert_true(same.after <= p->shown);
+			assert_true(counts[k] < FOUND_WINDOWS || changed.after >= p->found);
 		}
 }
