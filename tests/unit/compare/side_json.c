@@ -236,6 +236,25 @@ TEST(figures_that_cannot_be_are_refused)
 		   json_pack("{s:s, s:f, s:f, s:f}", "kind", "dead_store", "ns", 2e8, "squares",
 			     5e-324, "count", 40.));
 	assert_lie(NULL, "waste", 0, json_null());
+	assert_lie(NULL, "excess", 0, json_real(-1));
+	assert_lie(NULL, "excess", 0, json_string("much"));
+	assert_lie(NULL, "freedom", 0, json_null());
+}
+
+TEST(methods_have_an_excess_each_or_none)
+{
+	_cleanup_(compare_side_release) struct compare_side from = sample(), to = {.pid = 0};
+	json_t *few = compare_side_json(&from), *none = compare_side_json(&from);
+	_cleanup_free_ char *text = NULL, *without = NULL;
+	struct err err = {""};
+
+	json_array_remove(json_object_get(few, "excess"), 0);
+	text = report(few);
+	refused(text, EBADMSG, "figures");
+	json_object_del(none, "excess");
+	without = report(none);
+	assert_int_equal(compare_side_read(&to, "a.json", without, strlen(without), &err), 0);
+	assert_null(to.excess);
 }
 
 static json_t *bytes_of(double bytes, double squares, double count)
