@@ -24,8 +24,7 @@
 struct export_origin {
 	const char *host;  /* its name, the same on every day; it is what sums are clustered by */
 	const char *group; /* of hosts, as the configuration says */
-	const char
-	    *store; /* id of the state directory: with a window's number, its name for good */
+	const char *store; /* its state directory's id: with a window's number, its name for good */
 	const char *labels; /* of the destination; NULL: none */
 };
 

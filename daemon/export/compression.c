@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #define GZIP_HEADER 16 /* added to the bits of the window (deflateInit2) */
-/* The fastest: docs/fleet.md has what it and the default were measured to do. */
+/* The fastest: docs/fleet.md has what it was measured to do. */
 #define LEVEL        Z_BEST_SPEED
 #define MEMORY_LEVEL 8 /* zlib's default */
 

@@ -58,6 +58,7 @@ struct sender {
 	void *memory; /* the format's */
 	enum at at;
 	bool first;               /* nothing was read yet: nobody knows what waits */
+	bool woken;               /* since the read of this batch began */
 	size_t windows;           /* of the next batch: fewer after one that was too much */
 	uint64_t since_ms;        /* something waits since then, by the loop's clock; 0: nothing */
 	unsigned failures;        /* in a row, */
@@ -580,6 +581,8 @@ static void on_made(void *arg, int result, const char *message)
 		drop_batch(s);
 		if (s->suspect)
 			start_after_gone(s);
+		else if (s->woken)
+			rest(s);
 		else
 			rest_idle(s);
 	} else {
@@ -601,7 +604,7 @@ static void want(const struct sender *s, struct source_wanted *wanted)
 	wanted->windows = s->windows;
 	wanted->bytes = s->settings.bytes_max;
 	wanted->only = s->suspect;
-	for (size_t i = 0; i < s->suspects.count; i++)
+	for (size_t i = 0; i < s->suspects.count && !s->suspect; i++)
 		wanted->without[wanted->without_count++] = s->suspects.windows[i].number;
 }
 
@@ -621,6 +624,7 @@ static void start_batch(struct sender *s)
 	want(s, &m->wanted);
 	m->compress = s->settings.compress && s->gzip != GZIP_DOUBTED && s->gzip != GZIP_NOT_TAKEN;
 	s->making = m;
+	s->woken = false;
 	s->holders++;
 	s->at = AT_BATCH;
 	pool_work_start(&m->work, s->loop, &task, m);
@@ -634,6 +638,8 @@ void sender_wake(struct sender *s)
 		finish(s);
 	else if (s->at == AT_REST)
 		rest(s);
+	else
+		s->woken = true;
 }
 
 struct sender *sender_new(uv_loop_t *loop, struct transfers *transfers,

@@ -5,6 +5,7 @@ import gzip
 import http.server
 import os
 import sys
+import threading
 import urllib.parse
 
 
@@ -45,6 +46,7 @@ class Engine:
 
 
 engine = Engine(sys.argv[1], sys.argv[2])
+lock = threading.Lock()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -57,11 +59,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             body = gzip.decompress(body)
         database = asked.get("database", ["default"])[0]
         try:
-            if "query" in asked:
-                status, answer = 200, engine.insert(database, asked["query"][0], body)
-            else:
-                engine.run(f"USE {database}")
-                status, answer = 200, engine.run(body.decode())
+            with lock:  # A connection that is kept holds nobody else up.
+                if "query" in asked:
+                    status, answer = 200, engine.insert(database, asked["query"][0], body)
+                else:
+                    engine.run(f"USE {database}")
+                    status, answer = 200, engine.run(body.decode())
         except ValueError as error:
             status, answer = 500, str(error).encode()
         self.send_response(status)
@@ -73,6 +76,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-server = http.server.HTTPServer(("127.0.0.1", int(sys.argv[3])), Handler)
+server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[3])), Handler)
 print("up", flush=True)
 server.serve_forever()

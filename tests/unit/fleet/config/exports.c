@@ -177,7 +177,6 @@ TEST(what_is_wrong_is_named_with_its_key)
 	    {"clickhouse: 'http://o', patience: 2d", ".patience: use 1 s to 86400 s"},
 	    {"directory: /p, patience: 1h", ".patience: means nothing for 'directory'"},
 	    {"pyroscope: 'http://o', compress: yes", ".compress: means nothing for 'pyroscope'"},
-	    {"clickhouse: 'http://o', compress: 7", ".compress: "},
 	    {"clickhouse: 'http://o', batch: {windows: 1001}", ".batch.windows: '1001' is not"},
 	    {"clickhouse: 'http://o', batch: {size: 1KiB}", ".batch.size: '1KiB' is too little"},
 	    {"clickhouse: 'http://o', batch: {age: 2h}", ".batch.age: use 0 s to 3600 s"},
