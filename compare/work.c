@@ -54,9 +54,10 @@ static struct both both_of(const struct compare_tree *t, const struct change_who
 
 	for (int s = 0; s < 2; s++)
 		if (whole[s].freedom > 0)
-			b.inflation[s] = pow(student_quantile(CHANGE_LEVEL / 2, whole[s].freedom) /
-						 change_quantile(1),
-					     2);
+			b.inflation[s] =
+			    pow(student_quantile(CHANGE_LEVEL / 2, fmax(whole[s].freedom, 1)) /
+				    change_quantile(1),
+				2);
 	return b;
 }
 
