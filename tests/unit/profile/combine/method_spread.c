@@ -100,6 +100,31 @@ TEST(windows_that_follow_each_other_are_one_batch)
 	compare_side_release(&s);
 }
 
+/* A second of a window's six, or a fifth of one. */
+TEST(the_collector_differs_as_methods_do)
+{
+	struct compare_side s;
+	struct window_result *w = NULL;
+	struct merge m = {0};
+	struct err err = {""};
+
+	for (unsigned i = 0; i < 6; i++) {
+		struct window_result *one = window_of(i + 1, 300);
+
+		one->cpu.beside = (struct cpu_beside){.span_ns = window_result_elapsed_ns(one),
+						      .gc_ns = i % 2 ? NS_PER_S : NS_PER_S / 5.0};
+		one->cpu_ns += (uint64_t)one->cpu.beside.gc_ns;
+		assert_int_equal(merge_add(&m, one), 0);
+		window_result_free(one);
+	}
+	if (merge_finish(&m, &w, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(window_side_init(&s, w), 0);
+	assert_true(excess_of(&s, COMPARE_GC) > 3);
+	compare_side_release(&s);
+	window_result_free(w);
+}
+
 TEST(one_window_tells_nothing)
 {
 	static const unsigned firsts[] = {300, 300};
