@@ -45,15 +45,16 @@ const char *argument_name(const struct argument_option *option, size_t i)
 
 const char *argument_names(const struct argument_option *option, char *text, size_t size)
 {
-	const char *name, *before = "";
+	const char *name = argument_name(option, 0), *next, *before = "";
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0; (name = argument_name(option, i)) && used < size; i++) {
+	for (size_t i = 1; name && used < size; i++, name = next) {
 		int n = snprintf(text + used, size - used, "%s%s", before, name);
 
 		used += n > 0 ? (size_t)n : 0;
-		before = argument_name(option, i + 2) ? ", " : " or ";
+		next = argument_name(option, i);
+		before = next && argument_name(option, i + 1) ? ", " : " or ";
 	}
 	return text;
 }

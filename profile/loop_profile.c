@@ -5,6 +5,7 @@
 #include "profile/tables.h"
 #include "proto/limits.h"
 
+/* Members of a row: no expressions. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define CPU_COLUMNS(row, sum)                           \
 	COLUMN(row, sum.samples, .role = COLUMN_COUNT), \
 	    COLUMN(row, sum.ns, .role = COLUMN_SUM, .weight = WEIGHT_LOOPS)
@@ -18,6 +19,7 @@
 	    COLUMN(struct loop, counts.events_squares, .role = COLUMN_SUM), \
 	    COLUMN(struct loop, counts.products, .role = COLUMN_SUM),       \
 	    COLUMN(struct loop, counts.seen, .role = COLUMN_SUM)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static const struct column row_columns[] = {
     COLUMN(struct loop, key.method, .role = COLUMN_ID, .table = TABLE_METHODS),

@@ -46,8 +46,11 @@ static size_t sent(void)
 	struct config c;
 	struct err err;
 	size_t bytes;
+	int r = config_parse(&c, "j.yaml", text, sizeof(text) - 1, &err);
 
-	assert_int_equal(config_parse(&c, "j.yaml", text, sizeof(text) - 1, &err), 0);
+	assert_int_equal(r, 0);
+	if (r < 0) /* The analyzer does not know what an assertion is. */
+		return 0;
 	bytes = 2 * (c.exports[0].batch_bytes + WINDOW_BYTES_MAX);
 	config_release(&c);
 	return bytes;

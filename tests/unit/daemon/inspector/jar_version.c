@@ -156,18 +156,19 @@ TEST(a_jar_without_a_manifest_or_version_says_none, set_up, tear_down)
 
 TEST(a_main_section_that_is_too_long_says_none, set_up, tear_down)
 {
+	static const char begin[] = "Implementation-Version: 1.2\r\nB: ", end[] = "\r\n\r\n";
 	static char text[2 * JAR_MANIFEST_MAX];
 	size_t used = 0;
 
 	while (used + 20 < sizeof(text))
 		used += (size_t)sprintf(text + used, "A%zu: b\r\n", used);
 	strcpy(text + used, "\r\n");
-	memcpy(text, "Implementation-Version: 1.2\r\nB: ", 32);
+	memcpy(text, begin, sizeof(begin) - 1);
 	write_jar("app.jar", text);
 	start_with("app.jar");
 	assert_result(JAR_NO_VERSION);
-	memcpy(text + 29, "\r\n\r\n",
-	       4); /* The section ends; entries follow, as of a signed jar. */
+	/* The section ends; entries follow, as of a signed jar. */
+	memcpy(text + sizeof(begin) - 4, end, sizeof(end) - 1);
 	write_jar("app.jar", text);
 	assert_result(JAR_FOUND);
 }
