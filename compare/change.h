@@ -16,9 +16,10 @@
  * that no theory gives.
  *
  * Where a side is of several windows, these say themselves by how much more than S they differ
- * (profile/combine/batches.h). That part E of the variance has few degrees of freedom: Student's
- * quantile is for it, with those of Welch 1947 and Satterthwaite 1946 for two sides, and the normal
- * one for the rest. So of two windows that disagree hardly anything is shown.
+ * (profile/combine/batches.h; of methods profile/combine/method_spread.h). That part E of the
+ * variance has few degrees of freedom: Student's quantile is for it, with those of Welch 1947 and
+ * Satterthwaite 1946 for two sides, and the normal one for the rest. So of two windows that
+ * disagree hardly anything is shown.
  *
  * What a thread uses after its last tick is in n, and no tick stands for it (profile/cpu_share.h).
  * A share may be as much larger as the whole would be smaller without it; the interval is longer by

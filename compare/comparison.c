@@ -118,6 +118,17 @@ static unsigned find_kinds(struct comparison *c)
 	return count;
 }
 
+/* What shares of a row are of: of a method's, its own windows tell how they differ. */
+static void row_whole(const struct comparison *c, const struct comparison_row *row,
+		      struct change_whole whole[2])
+{
+	for (int s = 0; s < 2; s++) {
+		whole[s] = row->kind ? c->kinds[row->at.kind].whole[s] : c->whole[s];
+		if (!row->kind)
+			whole[s].excess = c->tree.methods[row->at.method].excess[s];
+	}
+}
+
 static void test_all(struct comparison *c)
 {
 	c->quantile = change_quantile(c->looked_at);
@@ -132,12 +143,12 @@ static void test_all(struct comparison *c)
 	}
 	for (size_t i = 0; i < c->row_count; i++) {
 		struct comparison_row *row = &c->rows[i];
+		struct change_whole whole[2];
 
-		row->change =
-		    change_of(row->sums, row->kind ? c->kinds[row->at.kind].whole : c->whole,
-			      &c->work.factor, c->quantile);
+		row_whole(c, row, whole);
+		row->change = change_of(row->sums, whole, &c->work.factor, c->quantile);
 		if (!row->kind)
-			row->own = change_of(c->tree.methods[row->at.method].own, c->whole,
+			row->own = change_of(c->tree.methods[row->at.method].own, whole,
 					     &c->work.factor, c->quantile);
 	}
 }
@@ -517,7 +528,8 @@ static int set_whole(struct change_whole *whole, const struct compare_side *s, s
 	*whole = (struct change_whole){.amount = rest,
 				       .ticks = s->ticks * rest / s->whole_ns,
 				       .windows = s->windows,
-				       .after = s->after};
+				       .after = s->after,
+				       .freedom = s->freedom};
 	return 0;
 }
 

@@ -51,6 +51,7 @@ void compare_side_release(struct compare_side *s)
 	}
 	free(s->problems);
 	free(s->methods);
+	free(s->excess);
 	free(s->nodes);
 	free(s->waste);
 	for (size_t i = 0; i < s->note_count; i++)

@@ -107,6 +107,9 @@ struct compare_side {
 	double after; /* the part of it that may lie behind the last ticks of threads, below 1 */
 	char **methods;
 	size_t method_count;
+	double *excess; /* of a merge, by method: how its windows differ in the CPU time of it and
+			 * all that it called, as in struct merged_spread; NULL: not known */
+	double freedom;
 	struct compare_node *nodes;
 	size_t node_count;
 	/* Sums of kinds that were asked for; the others have asked false. */

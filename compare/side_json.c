@@ -14,7 +14,7 @@
 
 #define SCHEMA 1
 
-/* As many values a member has at most: four of a node, ten of a place, names. */
+/* As many values a member has at most: four of a node, ten of a place, names with their excess. */
 #define VALUES_MAX (1u << 19)
 
 /* More nanoseconds of CPU time than that are a lie: a thousand processors for a day. So are more
@@ -101,6 +101,20 @@ static json_t *method_json(const struct compare_side *s, char *const *name)
 	return json_string(*name);
 }
 
+/* A thousandth says enough of a variance. */
+#define EXCESS_PARTS 1000
+
+static json_t *excess_json(const struct compare_side *s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 1; i <= s->method_count; i++)
+		list = json_appended(
+		    list,
+		    json_real(rint(fmin(s->excess[i], AMOUNT_MAX) * EXCESS_PARTS) / EXCESS_PARTS));
+	return list;
+}
+
 json_t *compare_side_json(const struct compare_side *s)
 {
 	json_t *side = JSON_OBJECT(
@@ -112,6 +126,9 @@ json_t *compare_side_json(const struct compare_side *s)
 
 	if (s->unit == COMPARE_CHECKED)
 		return side;
+	if (s->excess)
+		side = json_joined(side, JSON_OBJECT({"excess", excess_json(s)},
+						     {"freedom", json_real(s->freedom)}));
 	return json_joined(
 	    side, JSON_OBJECT({"cpu_ns", json_real(s->whole_ns)}, {"ticks", json_real(s->ticks)},
 			      {"after", json_real(s->after)}, {"nodes", nodes_json(s)},
@@ -196,6 +213,22 @@ static int read_methods(struct compare_side *s, const json_t *list)
 		if (!s->methods[s->method_count])
 			return -ENOMEM;
 	}
+	return 0;
+}
+
+/* Only a merge whose windows tell it has them. */
+static int read_excess(struct compare_side *s, const json_t *list, const json_t *freedom)
+{
+	if (!list)
+		return 0;
+	if (json_array_size(list) != s->method_count || !number(freedom, AMOUNT_MAX, &s->freedom))
+		return -EBADMSG;
+	s->excess = calloc(s->method_count + 1, sizeof(*s->excess));
+	if (!s->excess)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->method_count; i++)
+		if (!number(json_array_get(list, i), AMOUNT_MAX, &s->excess[i + 1]))
+			return -EBADMSG;
 	return 0;
 }
 
@@ -327,6 +360,9 @@ static int read_comparison(struct compare_side *s, const json_t *c)
 		    !number_or_none(json_object_get(c, "after"), LIMIT_CPU_AFTER, &s->after))
 			return -EBADMSG;
 		r = read_nodes(s, json_object_get(c, "nodes"));
+		if (r == 0)
+			r = read_excess(s, json_object_get(c, "excess"),
+					json_object_get(c, "freedom"));
 	}
 	if (r == 0)
 		r = read_kinds(s, json_object_get(c, "kinds"));

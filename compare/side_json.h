@@ -3,12 +3,13 @@
  *
  *   { "unit": "cpu", "cpu_ns", "ticks", "methods": [name...],
  *     "nodes": { "parent": [...], "method": [...], "ns": [...], "ticks": [...] },
- *     "nodes_omitted",
+ *     "nodes_omitted", "excess": [by method...], "freedom",
  *     "kinds": [ { "kind", "ns", "squares", "count" } ],
  *     "waste": [ { "kind", "method", "place", "spill", "ns", "squares", "count" } ],
  *     "waste_omitted" }
  *
- * A report of before there was "unit" is one of CPU time.
+ * A report of before there was "unit" is one of CPU time. "excess" and "freedom" are a merge's
+ * whose windows tell how they differ.
  *
  * Without CPU time there is no "cpu_ns", "ticks" or "nodes", "bytes" is in the place of "ns", and a
  * kind has all that was checked as well:

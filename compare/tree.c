@@ -52,6 +52,9 @@ static int name_methods(struct compare_tree *t, const struct compare_side sides[
 			t->methods[t->method_count++].name = all[i].name;
 		*all[i].id = (uint32_t)t->method_count - 1;
 	}
+	for (int i = 0; i < 2; i++)
+		for (size_t m = 1; m <= sides[i].method_count && sides[i].excess; m++)
+			t->methods[t->ids[i][m]].excess[i] = sides[i].excess[m];
 	return 0;
 }
 

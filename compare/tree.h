@@ -23,6 +23,7 @@ struct compare_method {
 	const char *name; /* a side's */
 	struct compare_sums own[2];
 	struct compare_sums total[2];
+	double excess[2]; /* of the sides' windows, as in struct change_whole */
 };
 
 /* Node N is nodes[N], method N methods[N]; number 0 is none, and method 0 what has no name. */

@@ -6,6 +6,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "compare/student.h"
 
 /* Two ratios are one if they differ by less than so many standard errors. */
 #define ALIKE 2.0
@@ -39,6 +40,27 @@ struct compare_work compare_work_of_operations(const struct change_whole whole[2
 
 /* ---------------------------------------------------------------- of methods */
 
+/* What is compared. */
+struct both {
+	const struct compare_tree *tree;
+	const struct change_whole *whole; /* of two */
+	double inflation[2]; /* what variances between windows, which have few degrees of freedom,
+			      * are multiplied by for a normal quantile */
+};
+
+static struct both both_of(const struct compare_tree *t, const struct change_whole whole[2])
+{
+	struct both b = {t, whole, {1, 1}};
+
+	for (int s = 0; s < 2; s++)
+		if (whole[s].freedom > 0)
+			b.inflation[s] =
+			    pow(student_quantile(CHANGE_LEVEL / 2, fmax(whole[s].freedom, 1)) /
+				    change_quantile(1),
+				2);
+	return b;
+}
+
 struct ratio {
 	size_t method;
 	double logarithm; /* of p_A / p_B */
@@ -57,13 +79,21 @@ static bool is_own_thread(const struct compare_method *m)
 /* What stands for none that came, so that it has a ratio, too, and an uncertain one. */
 #define HALF 0.5
 
-static size_t collect(const struct compare_tree *t, const struct change_whole whole[2],
-		      struct ratio *ratios)
+/* The variance of the logarithm of a method's own share, of what windows differ by beyond ticks. */
+static double between(const struct both *b, const struct compare_method *m, int side)
 {
+	double rest = fmax(1 - m->own[side].amount / b->whole[side].amount, 0);
+
+	return b->inflation[side] * m->excess[side] * rest / fmax(m->own[side].count, HALF);
+}
+
+static size_t collect(const struct both *b, struct ratio *ratios)
+{
+	const struct change_whole *whole = b->whole;
 	size_t count = 0;
 
-	for (size_t i = 1; i < t->method_count; i++) {
-		const struct compare_method *m = &t->methods[i];
+	for (size_t i = 1; i < b->tree->method_count; i++) {
+		const struct compare_method *m = &b->tree->methods[i];
 		struct ratio *r = &ratios[count];
 
 		if (m->own[0].count + m->own[1].count < WORK_TICKS_MIN || is_own_thread(m))
@@ -75,7 +105,8 @@ static size_t collect(const struct compare_tree *t, const struct change_whole wh
 			r->share[s] = m->own[s].amount / whole[s].amount;
 			r->logarithm += (s == 0 ? 1 : -1) * log(ticks / whole[s].ticks);
 			r->sampling += 1 / ticks;
-			r->variance += 1 / ticks + CHANGE_DRIFT * CHANGE_DRIFT / whole[s].windows;
+			r->variance += 1 / ticks + CHANGE_DRIFT * CHANGE_DRIFT / whole[s].windows +
+				       between(b, m, s);
 		}
 		r->weight = sqrt(fmin(r->share[0], r->share[1]));
 		count++;
@@ -167,38 +198,37 @@ static double mean_at(struct compare_work *w, const struct ratio *ratios, size_t
 /* A share this small drifts by as much of itself as any smaller one. */
 #define SMALL_SHARE 1e-9
 
-/* By how much the mean's logarithm moves where a method of a share, which has this part of the
- * mean's weight, drifts: it moves with its own share, and against what that takes from or leaves to
- * all others. */
-static double moved_by(double share, double part, unsigned windows)
+/* The variance of the mean's logarithm, of what a method drifts by and its windows differ by, which
+ * has this part of the mean's weight: the mean moves with the method's own share, and against what
+ * that takes from or leaves to all others. */
+static double moved_by(const struct both *b, const struct compare_method *m, int side, double part)
 {
+	const struct change_whole *whole = &b->whole[side];
+	double share = m->own[side].amount / whole->amount;
 	double p = fmin(fmax(share, SMALL_SHARE), 1 - SMALL_SHARE);
+	double drift = change_drift(p, whole->windows) / p, moved = (part - p) / (1 - p);
 
-	return change_drift(p, windows) / p * (part - p) / (1 - p);
+	return moved * moved * (drift * drift + between(b, m, side));
 }
 
-/* The variance of the mean, of ticks and of what each method drifts by, whether it agrees or not:
+/* The variance of the mean, of ticks and of what each method varies by, whether it agrees or not:
  * one with most of the time moves the shares of all others, which agree with each other then. */
-static double variance_of(const struct compare_tree *t, const struct change_whole whole[2],
-			  const struct ratio *ratios, size_t count, double center, double weights)
+static double variance_of(const struct both *b, const struct ratio *ratios, size_t count,
+			  double center, double weights)
 {
 	const struct ratio *r = ratios, *end = ratios + count; /* In the order of methods. */
 	double variance = 0;
 
-	for (size_t i = 0; i < t->method_count; i++) {
-		const struct compare_method *m = &t->methods[i];
+	for (size_t i = 0; i < b->tree->method_count; i++) {
+		const struct compare_method *m = &b->tree->methods[i];
 		double part = 0;
 
 		if (r < end && r->method == i) {
 			part = agrees(r, center) ? 1 / r->variance / weights : 0;
 			variance += part * part * r++->sampling;
 		}
-		for (int s = 0; s < 2 && strcmp(m->name, COMPARE_COMPILERS) != 0; s++) {
-			double moved =
-			    moved_by(m->own[s].amount / whole[s].amount, part, whole[s].windows);
-
-			variance += moved * moved;
-		}
+		for (int s = 0; s < 2 && strcmp(m->name, COMPARE_COMPILERS) != 0; s++)
+			variance += moved_by(b, m, s, part);
 	}
 	return variance;
 }
@@ -207,13 +237,14 @@ int compare_work_of_methods(struct compare_work *w, const struct compare_tree *t
 			    const struct change_whole whole[2])
 {
 	_cleanup_free_ struct ratio *ratios = calloc(t->method_count, sizeof(*ratios));
+	const struct both both = both_of(t, whole);
 	double center, mean, weights, all = 0;
 	size_t count;
 
 	*w = COMPARE_WORK_UNKNOWN;
 	if (!ratios)
 		return -ENOMEM;
-	count = collect(t, whole, ratios);
+	count = collect(&both, ratios);
 	for (size_t i = 0; i < count; i++)
 		all += ratios[i].weight;
 	if (find_center(ratios, count, &center) < 0)
@@ -221,7 +252,7 @@ int compare_work_of_methods(struct compare_work *w, const struct compare_tree *t
 	weights = mean_at(w, ratios, count, center, &mean);
 	if (w->methods < WORK_METHODS_MIN)
 		return 0;
-	judge(w, mean, sqrt(variance_of(t, whole, ratios, count, center, weights)));
+	judge(w, mean, sqrt(variance_of(&both, ratios, count, center, weights)));
 	if (weight_at(ratios, count, mean) >= WORK_AGREEMENT * all)
 		w->basis = COMPARE_BY_METHODS;
 	else

@@ -15,9 +15,10 @@
  * little, nor what is new or gone. The group has to have WORK_METHODS_MIN methods and
  * WORK_AGREEMENT of all that count, or nothing is said.
  *
- * The ratio's error is of ticks and of what shares drift by (compare/change.h). The drift of one
- * method that has most of the time moves all the others' shares by one ratio, so it counts whether
- * that method is in the group or not. Its interval has half of CHANGE_LEVEL.
+ * The ratio's error is of ticks, of what shares drift by, and of what the windows of a side differ
+ * by beyond ticks (compare/change.h). The drift of one method that has most of the time moves all
+ * the others' shares by one ratio, so it counts whether that method is in the group or not. Its
+ * interval has half of CHANGE_LEVEL.
  */
 #ifndef JXPERF_COMPARE_WORK_H
 #define JXPERF_COMPARE_WORK_H

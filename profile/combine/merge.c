@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/proc.h"
+#include "profile/combine/method_spread.h"
 #include "profile/combine/row_merge.h"
 #include "profile/estimate.h"
 #include "common/saturate.h"
@@ -243,6 +244,20 @@ static void next_batches(struct merge *m, const struct window_result *w,
 	}
 }
 
+static int add_contexts(struct merge *m, const struct row_merge *rows,
+			const struct pair_weights *weights, const struct pair_batch *b)
+{
+	const struct window_result *w = rows->from;
+	const struct pair_cluster cluster = {.cpu = weights->cpu *
+						    window_result_beside_ns(w, w->cpu.beside.gc_ns),
+					     .whole = weights->cpu * window_result_whole_ns(w)};
+
+	if (!b->taken)
+		return 0;
+	pair_merge_batch(m->facts, JXP__KIND__KIND_CPU, b, &cluster);
+	return method_spread_add(rows, &m->context_capacity, b->batch, b->fold);
+}
+
 static int add_rows(struct merge *m, const struct row_merge *rows,
 		    const struct pair_weights *weights)
 {
@@ -251,6 +266,8 @@ static int add_rows(struct merge *m, const struct row_merge *rows,
 
 	next_batches(m, rows->from, batches);
 	r = pair_merge_add(&m->pairs, rows, weights, batches);
+	if (r == 0)
+		r = add_contexts(m, rows, weights, &batches[JXP__KIND__KIND_CPU]);
 	return r < 0 ? r : object_merge_add(&m->objects, rows, rows->weights[WEIGHT_TIME]);
 }
 

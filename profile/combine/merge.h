@@ -39,10 +39,12 @@
  * Variances. Observations of weights v x have the effective number (sum v x)^2 / sum v^2 x^2
  * (Kish), as in one window. What windows of a program differ by beyond that is in the facts of the
  * result (profile/combine/batches.h): a design effect of the kind, for fractions and for CPU time,
- * by which the intervals of its pairs are widened, too.
+ * by which the intervals of its pairs are widened, too. Of methods' CPU time only who compares is
+ * told (profile/combine/method_spread.h).
  *
- * Takes what the merged profile takes, 24 bytes more for each pair, 144 for each site, and the map
- * of the window that is being added. Bounded as one window's profile is.
+ * Takes what the merged profile takes, 24 bytes more for each pair, 144 for each site, 128 for each
+ * context with ticks, and the map of the window that is being added. Bounded as one window's
+ * profile is.
  */
 #ifndef JXPERF_PROFILE_COMBINE_MERGE_H
 #define JXPERF_PROFILE_COMBINE_MERGE_H
@@ -72,6 +74,7 @@ struct merge {
 	struct merge_kind kinds[KIND_VALUES];
 	struct pair_merge pairs;
 	struct object_merge objects;
+	size_t context_capacity; /* of the facts' contexts */
 	uint64_t objects_ns;
 	pid_t processes[MERGE_PROCESSES_MAX];
 };

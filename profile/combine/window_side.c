@@ -10,6 +10,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/utf8.h"
+#include "profile/combine/method_spread.h"
 #include "profile/combine/names.h"
 #include "profile/estimate.h"
 
@@ -355,6 +356,31 @@ static int add_waste(struct maker *m)
 	return r;
 }
 
+/* ---------------------------------------------------------------- how windows differ */
+
+static int add_excess(struct maker *m)
+{
+	size_t count = m->names.cct.method_count;
+	_cleanup_free_ double *excess = calloc(count + 2, sizeof(*excess));
+	struct compare_side *s = m->side;
+	int r = excess ? method_spread_of(m->window, &m->names.cct, m->map.nodes, s->ticks, excess,
+					  &s->freedom)
+		       : -ENOMEM;
+
+	if (r < 0 || !(s->freedom > 0))
+		return r;
+	s->excess = calloc(s->method_count + 1, sizeof(*s->excess));
+	if (!s->excess)
+		return -ENOMEM;
+	for (size_t i = 1; i <= count; i++)
+		s->excess[m->methods[i]] = excess[i];
+	for (size_t i = 0; i < s->node_count; i++)
+		if (strcmp(compare_side_method(s, s->nodes[i].method), COMPARE_GC) == 0)
+			s->excess[s->nodes[i].method] = excess[count + 1];
+	s->excess[0] = 0;
+	return 0;
+}
+
 /* ---------------------------------------------------------------- all of it */
 
 static int make(struct maker *m)
@@ -373,7 +399,9 @@ static int make(struct maker *m)
 	if (!m->methods || !m->nodes || !s->methods || !s->nodes || !s->waste)
 		return -ENOMEM;
 	r = s->unit == COMPARE_CPU ? add_contexts(m) : 0;
-	return r < 0 ? r : add_waste(m);
+	if (r == 0)
+		r = add_waste(m);
+	return r < 0 || s->unit != COMPARE_CPU ? r : add_excess(m);
 }
 
 static void scale(struct compare_sums *sums, double by)

@@ -74,5 +74,6 @@ void window_merged_free(struct window_merged *m)
 	if (!m)
 		return;
 	free(m->sites);
+	free(m->contexts);
 	free(m);
 }

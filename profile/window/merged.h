@@ -112,8 +112,11 @@ struct window_merged {
 	/* Sums of each batch, for ratios: by kind, all and wasteful checked bytes; */
 	double checked[KIND_VALUES][MERGED_BATCHES];
 	double wasteful[KIND_VALUES][MERGED_BATCHES];
-	double heap[MERGED_BATCHES];                  /* what object_profile_heap is, */
-	double (*sites)[MERGED_BATCHES];              /* and the metric of each allocation site */
+	double heap[MERGED_BATCHES];     /* what object_profile_heap is, */
+	double (*sites)[MERGED_BATCHES]; /* and the metric of each allocation site */
+	/* Of each context of the CPU profile, CPU time; NULL where that is not known. What it is of
+	 * is wholes of KIND_CPU, and cpu of that kind the collector's threads'. */
+	double (*contexts)[MERGED_BATCHES];
 	double wholes[KIND_VALUES][MERGED_BATCHES];   /* likewise, by kind, CPU time, */
 	double cpu[KIND_VALUES][MERGED_BATCHES];      /* and that at its wasteful accesses */
 	struct merged_spread fractions[KIND_VALUES];  /* of checked bytes, and */

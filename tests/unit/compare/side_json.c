@@ -30,6 +30,10 @@ static struct compare_side sample(void)
 	side_ticks(&s, "main write", 100);
 	side_waste(&s, JXP__KIND__KIND_DEAD_STORE, "find", "org.example.Main.next", false, 40);
 	side_waste(&s, JXP__KIND__KIND_SILENT_LOAD, "write", "", true, 4);
+	s.excess = calloc(s.method_count + 1, sizeof(*s.excess));
+	assert_non_null(s.excess);
+	s.excess[side_method(&s, "find")] = 0.75;
+	s.freedom = 5;
 	return s;
 }
 
@@ -49,6 +53,9 @@ TEST(a_side_is_read_as_it_was_written)
 	assert_float_equal(to.ticks, 2000, 1e-6);
 	assert_int_equal(to.method_count, from.method_count);
 	assert_int_equal(to.node_count, from.node_count);
+	for (size_t i = 1; i <= to.method_count; i++)
+		assert_float_equal(to.excess[i], from.excess[i], 1e-9);
+	assert_float_equal(to.freedom, 5, 0);
 	for (size_t i = 0; i < to.node_count; i++) {
 		assert_int_equal(to.nodes[i].parent, from.nodes[i].parent);
 		assert_int_equal(to.nodes[i].method, from.nodes[i].method);
@@ -229,6 +236,25 @@ TEST(figures_that_cannot_be_are_refused)
 		   json_pack("{s:s, s:f, s:f, s:f}", "kind", "dead_store", "ns", 2e8, "squares",
 			     5e-324, "count", 40.));
 	assert_lie(NULL, "waste", 0, json_null());
+	assert_lie(NULL, "excess", 0, json_real(-1));
+	assert_lie(NULL, "excess", 0, json_string("much"));
+	assert_lie(NULL, "freedom", 0, json_null());
+}
+
+TEST(methods_have_an_excess_each_or_none)
+{
+	_cleanup_(compare_side_release) struct compare_side from = sample(), to = {.pid = 0};
+	json_t *few = compare_side_json(&from), *none = compare_side_json(&from);
+	_cleanup_free_ char *text = NULL, *without = NULL;
+	struct err err = {""};
+
+	json_array_remove(json_object_get(few, "excess"), 0);
+	text = report(few);
+	refused(text, EBADMSG, "figures");
+	json_object_del(none, "excess");
+	without = report(none);
+	assert_int_equal(compare_side_read(&to, "a.json", without, strlen(without), &err), 0);
+	assert_null(to.excess);
 }
 
 static json_t *bytes_of(double bytes, double squares, double count)

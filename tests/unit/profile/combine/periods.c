@@ -1,10 +1,12 @@
 /*
  * Periods of a program that never changes, merged and compared as the daemon does: how often a
- * difference is shown where there is none, and how many intervals of a merge hold the truth.
+ * difference is shown where there is none, and how many intervals of a merge hold the truth. Then
+ * periods of programs of thirty methods, whose shares vary from window to window or do not.
  */
 #include "tests/unit/support/test.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "compare/comparison.h"
 #include "profile/combine/merge.h"
@@ -178,5 +180,167 @@ TEST(nothing_is_shown_of_a_program_that_does_not_change)
 				continue; /* One window cannot tell. */
 			assert_true(t.shown <= most);
 			assert_true(t.fractions >= least * t.both && t.shares >= least * t.both);
+		}
+}
+
+/* ---------------------------------------------------------------- methods */
+
+#define METHODS     30u
+#define METHOD_RUNS 100u
+#define MANY        13u
+
+#define FOUND_WINDOWS 10u
+
+struct program {
+	const char *name;
+	double varies;   /* relative standard deviation of a share from window to window, */
+	unsigned varied; /* of the first so many methods */
+	double ticks;    /* of a window on average */
+	unsigned shown;  /* so many of METHOD_RUNS comparisons at most, where nothing changed; */
+	unsigned found;  /* and at least, where it did, of sides of FOUND_WINDOWS or more */
+};
+
+/* Comparisons that show something. */
+struct shown {
+	unsigned before, after; /* without and with what windows differ by */
+	unsigned work;          /* by the work */
+};
+
+static double draw_normal(uint64_t *seed)
+{
+	double sum = -6;
+
+	for (unsigned i = 0; i < 12; i++)
+		sum += draw(seed);
+	return sum;
+}
+
+/* The first method has the share, the Nth of the others one like 1 / N. */
+static struct window_result *window_of_methods(const struct program *p, unsigned number,
+					       double first, uint64_t *seed)
+{
+	struct window_result *w = sample_window_empty(number, "shop");
+	double bounds[METHODS + 1] = {0}, rest = 0, period = 5 * NS_PER_MS;
+	unsigned ticks = (unsigned)(p->ticks * (0.75 + 0.5 * draw(seed)));
+	uint64_t *counters = w->counters;
+	uint32_t nodes[METHODS], main = sample_window_node(w, 0, "main", 10);
+	char name[16];
+
+	for (unsigned m = 1; m < METHODS; m++)
+		rest += 1.0 / (m + 1);
+	for (unsigned m = 0; m < METHODS; m++) {
+		double share = m == 0 ? first : (1 - first) / rest / (m + 1);
+
+		if (m < p->varied)
+			share *= exp(p->varies * draw_normal(seed));
+		bounds[m + 1] = bounds[m] + share;
+		(void)snprintf(name, sizeof(name), "g%u", m % 4);
+		nodes[m] = sample_window_node(w, main, name, 20);
+		(void)snprintf(name, sizeof(name), "m%u", m);
+		nodes[m] = sample_window_node(w, nodes[m], name, 30);
+	}
+	for (int kind = 0; kind < KIND_VALUES; kind++)
+		w->request.kinds[kind] = kind == JXP__KIND__KIND_CPU;
+	w->overhead_ns = 0;
+	w->cpu_ns = (uint64_t)(period * ticks);
+	counters[JXP__COUNTER__COUNTER_SAMPLES] = counters[JXP__COUNTER__COUNTER_TICKS] = ticks;
+	counters[JXP__COUNTER__COUNTER_TICK_NS] = w->cpu_ns;
+	counters[JXP__COUNTER__COUNTER_THREADS] = 1;
+	for (unsigned i = 0; i < ticks; i++) {
+		double at = draw(seed) * bounds[METHODS];
+		unsigned m = 0;
+
+		while (m + 1 < METHODS && at >= bounds[m + 1])
+			m++;
+		assert_int_equal(cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED,
+						 nodes[m], false, (uint64_t)period),
+				 0);
+	}
+	return w;
+}
+
+static void side_of_methods(struct compare_side *side, const struct program *p, unsigned count,
+			    double first, uint64_t *seed)
+{
+	struct window_result *windows[MANY], *w = NULL;
+	struct merge m = {0};
+	struct err err = {""};
+
+	for (unsigned i = 0; i < count; i++) {
+		windows[i] = window_of_methods(p, i + 1, first, seed);
+		assert_int_equal(merge_add(&m, windows[i]), 0);
+	}
+	if (merge_finish(&m, &w, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(window_side_init(side, w), 0);
+	for (unsigned i = 0; i < count; i++)
+		window_result_free(windows[i]);
+	window_result_free(w);
+}
+
+static bool is_shown(const struct compare_side sides[2], unsigned *work)
+{
+	struct comparison c;
+	struct err err = {""};
+	bool shown;
+
+	if (comparison_init(&c, sides, NULL, &err) < 0)
+		fail_msg("%s", err.message);
+	shown = comparison_is_shown(&c);
+	*work += c.work.shown;
+	comparison_release(&c);
+	return shown;
+}
+
+/* The first method has 30% in A and second in B. */
+static struct shown compare_methods(const struct program *p, unsigned count, double second,
+				    uint64_t seed)
+{
+	struct shown shown = {0};
+	unsigned ignored = 0;
+
+	for (unsigned run = 0; run < METHOD_RUNS; run++) {
+		struct compare_side sides[2];
+
+		side_of_methods(&sides[0], p, count, 0.3, &seed);
+		side_of_methods(&sides[1], p, count, second, &seed);
+		shown.after += is_shown(sides, &shown.work);
+		for (int i = 0; i < 2; i++) {
+			free(sides[i].excess);
+			sides[i].excess = NULL;
+		}
+		shown.before += is_shown(sides, &ignored);
+		compare_side_release(&sides[0]);
+		compare_side_release(&sides[1]);
+	}
+	return shown;
+}
+
+static const struct program programs[] = {
+    {"constant", 0, 0, 100, .shown = 1, .found = 70},
+    {"constant", 0, 0, 1000, .shown = 1, .found = 100},
+    {"all vary", 0.2, METHODS, 100, .shown = 2, .found = 25},
+    {"all vary", 0.2, METHODS, 1000, .shown = 2, .found = 75},
+    {"one varies", 0.2, 1, 100, .shown = 2, .found = 35},
+    {"one varies", 0.2, 1, 1000, .shown = 4, .found = 90},
+};
+
+static const unsigned counts[] = {2, 3, 5, 10, MANY};
+
+TEST(what_methods_vary_by_from_window_to_window_is_no_difference)
+{
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
+			const struct program *p = &programs[i];
+			struct shown same = compare_methods(p, counts[k], 0.3, 100 * i + k + 1);
+			struct shown changed = compare_methods(p, counts[k], 0.2, 100 * i + k + 1);
+
+			print_message("%s, %u windows of %.0f ticks a side: of %u comparisons of "
+				      "the same %u show something, %u before (work %u); of 30%% "
+				      "and 20%% %u, %u before\n",
+				      p->name, counts[k], p->ticks, METHOD_RUNS, same.after,
+				      same.before, same.work, changed.after, changed.before);
+			assert_true(same.after <= p->shown);
+			assert_true(counts[k] < FOUND_WINDOWS || changed.after >= p->found);
 		}
 }
