@@ -350,18 +350,22 @@ TEST(a_few_are_written_at_a_time_and_the_others_in_their_order, set_up, tear_dow
 TEST(nobody_hears_of_a_report_that_is_cancelled, set_up, tear_down)
 {
 	struct window_result *w = finished_window(1);
+	unsigned ended;
 
 	for (size_t i = 0; i < ASKED; i++)
 		(void)ask(i, w, PAIRS);
 	window_result_free(w); /* The client went, and the window. */
 	loop_settle(&f.loop);
-	render_cancel(f.outcomes[0].render); /* on the pool */
+	ended = f.outcomes[0].done; /* On a busy machine. */
+	if (!ended)
+		render_cancel(f.outcomes[0].render); /* on the pool */
 	render_cancel(f.outcomes[3].render); /* waiting */
 	render_cancel(f.outcomes[ASKED - 1].render);
 	await(&f.outcomes[1]);
 	await(&f.outcomes[2]);
+	await(&f.outcomes[4]);
 	loop_settle(&f.loop);
-	assert_int_equal(f.ends, 2);
+	assert_int_equal(f.ends, 3 + ended);
 }
 
 TEST(everything_may_go_while_reports_are_written, set_up, tear_down)
