@@ -21,6 +21,9 @@
 /* Code and stacks, SQLite, connections, the JVMs that are known. */
 #define REST_BYTES ((size_t)64 << 20)
 
+/* Of each context with CPU time in a merge (profile/combine/merge.h). */
+#define MERGED_CONTEXT_BYTES ((size_t)128)
+
 /* What a file permits: in the last line that the format fits. */
 static size_t permitted(const char *path, const char *format)
 {
@@ -60,8 +63,9 @@ TEST(all_that_is_bounded_fits_in_what_the_unit_permits)
 {
 	size_t kept = HISTORY_BYTES_MAX;
 	size_t written = 2 * KEEPER_WAITING_BYTES + KEEPER_COPIES_BYTES;
-	/* A window or a copy of it, the report's text, and that again as it travels. */
-	size_t shown = RENDERS_MAX * (WINDOW_BYTES_MAX + 2 * (size_t)FRAME_MAX_REPLY) +
+	/* A window or a copy or merge of it, the report's text, and that again as it travels. */
+	size_t shown = RENDERS_MAX * (WINDOW_BYTES_MAX + LIMIT_CPU_CONTEXTS * MERGED_CONTEXT_BYTES +
+				      2 * (size_t)FRAME_MAX_REPLY) +
 		       RENDERS_UNREAD_MAX_BYTES +
 		       CONTROL_CONNECTIONS_MAX * (size_t)CONNECTION_SMALL_REPLY_BYTES;
 	size_t sum =
