@@ -73,7 +73,7 @@ class Fleet:
 fleet = Fleet()
 
 # What the two ways to ask differ in: who is asked, and which of several rows with the same path stands for all of them.
-OTHERWISE = {"generated", "comparison", "hosts", "by_hosts", "tier", "bci", "line", "instruction"}
+OTHERWISE = {"generated", "comparison", "hosts", "by_hosts", "tier", "bci", "line", "instruction", "attribution"}
 
 
 def words(value):

@@ -112,13 +112,13 @@ def duration_for(pid, cpu_s, least_share=LEAST_SHARE):
 
 class Daemon(Process):
     """A daemon that serves a socket of its own, and keeps windows in a directory of its own or in the one
-    that another left. pid is the engine's. config: the text of its configuration, where it has one."""
+    that another left. pid is the engine's. config: the text of its configuration, where it has one; program: another than DAEMON."""
 
-    def __init__(self, prefix=(), http="none", options=(), state=None, directory=None, config=None, program=DAEMON):
+    def __init__(self, prefix=(), http="none", options=(), state=None, directory=None, config=None, program=None):
         directory = directory or make_directory()
         self.socket = os.path.join(directory, "control.sock")
         self.state = state or os.path.join(directory, "state")
-        command = [*prefix, program, "--socket", self.socket, "--http", http, "--state-dir", self.state, *options]
+        command = [*prefix, program or DAEMON, "--socket", self.socket, "--http", http, "--state-dir", self.state, *options]
         if config is not None:
             self.config = os.path.join(directory, "jxperfd.yaml")
             self.configure(config)
