@@ -1,7 +1,6 @@
 # Runs alone: looks of other daemons hang at the processes here, too, and are counted as ours.
 """Processes of another user that keep who looks at them waiting for ever, or claim to be JVMs: they
 hold up nobody but themselves, no name stands for them, and their user learns nothing by them."""
-import ctypes
 import functools
 import json
 import os
@@ -18,6 +17,7 @@ from lib import HANG_S, Process, compile_java, jdks, make_directory, need_root, 
 from support.agent import LIBRARY
 from support.attach import NOBODY, as_nobody
 from support.door import SplitDaemon
+from support.fuse_disk import FuseDisk
 from support.profile import CLIENT, DAEMON, Client, Daemon, succeeded
 
 SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "support")
@@ -53,32 +53,14 @@ class Jvm(Process):
         self.wait_for("idling")
 
 
-class Fuse(Process):
-    """support/fuse.py, whose server runs as another user."""
+class Fuse(FuseDisk):
+    """Of another user; what has no file has bytes as a library has."""
 
-    def __init__(self, uid=NOBODY, **names):
-        if not os.path.exists("/dev/fuse"):
-            skip("there is no /dev/fuse")
-        self.path = make_directory()
+    def __init__(self, **names):
         content = os.path.join(make_directory(), "content")
         with open(content, "wb") as f:
             f.write(b"x" * LIBRARY_BYTES)
-        files = [f"{name.replace('_', '-')}={names[name] or content}" for name in names]
-        super().__init__([sys.executable, f"{SUPPORT}/fuse.py", self.path, str(uid), *files])
-        self.wait_for("serving")
-
-    def file(self, name):
-        return os.path.join(self.path, name)
-
-    def freeze(self):
-        os.kill(self.pid, signal.SIGUSR1)
-        self.wait_for("frozen")
-
-    def stop(self):
-        """Its end answers whoever still waits."""
-        self._signal(signal.SIGKILL)
-        self.child.wait()
-        ctypes.CDLL(None).umount2(self.path.encode(), 2)
+        super().__init__(NOBODY, {name.replace("_", "-"): file or content for name, file in names.items()})
 
 
 class Hostile(Process):

@@ -1,18 +1,15 @@
 #!/usr/bin/env python3
 """The version of an application that no rule gives is that of the manifest of the jar that its JVM has open."""
 # Takes half a place: it waits most of the time (windows of a second).
-import ctypes
 import json
 import os
-import signal
-import sys
 import time
 import zipfile
 
-from lib import Process, jdks, make_directory, need_root, run, skip, test, test_on_jdks, wait_until
+from lib import Process, jdks, make_directory, need_root, run, test, test_on_jdks, wait_until
+from support.fuse_disk import FuseDisk
 from support.profile import Daemon, classes, report_of, succeeded
 
-SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "support")
 TEAM = f"jars{os.getpid()}"
 
 # A window of a second begins and ends in less, also on a busy machine; one that waited for a look at a file system that
@@ -160,30 +157,9 @@ def a_fifo_or_device_in_the_jars_place_is_no_version_and_holds_nobody_up():
     assert found("unreadable") == before + 2 and found("untold") == untold, daemon.get("/metrics")
 
 
-class Fuse(Process):
-    """support/fuse.py, which serves a jar until it is told to answer nobody any more."""
-
-    def __init__(self, jar):
-        if os.geteuid() != 0 or not os.path.exists("/dev/fuse"):
-            skip("there is no /dev/fuse, or not for this user")
-        self.path = make_directory()
-        super().__init__([sys.executable, f"{SUPPORT}/fuse.py", self.path, "0", f"app.jar={jar}"])
-        self.wait_for("serving")
-
-    def freeze(self):
-        os.kill(self.pid, signal.SIGUSR1)
-        self.wait_for("frozen")
-
-    def stop(self):
-        """Its end answers whoever still waits."""
-        self._signal(signal.SIGKILL)
-        self.child.wait()
-        ctypes.CDLL(None).umount2(self.path.encode(), 2)
-
-
 @test
 def a_window_does_not_wait_for_a_file_system_that_does_not_answer():
-    fuse = Fuse(make_jar("1.2"))
+    fuse = FuseDisk(0, {"app.jar": make_jar("1.2")})
     jvm = Jvm("-jar", os.path.join(fuse.path, "app.jar"))
     local = Jvm("-jar", make_jar("1.2"))
     untold = found("untold")
