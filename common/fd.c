@@ -161,12 +161,15 @@ void fd_raise_limit(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit); /* Then it stays as it was. */
 }
 
-ssize_t fd_read_text(int fd, char *text, size_t size)
+/* at: where from; negative: from where the descriptor stands. */
+static ssize_t read_whole(int fd, void *bytes, size_t size, off_t at)
 {
 	size_t used = 0;
 
-	while (used < size - 1) {
-		ssize_t n = read(fd, text + used, size - 1 - used);
+	while (used < size) {
+		void *to = (char *)bytes + used;
+		ssize_t n = at < 0 ? read(fd, to, size - used)
+				   : pread(fd, to, size - used, at + (off_t)used);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -176,8 +179,21 @@ ssize_t fd_read_text(int fd, char *text, size_t size)
 			break;
 		used += (size_t)n;
 	}
-	text[used] = '\0';
 	return (ssize_t)used;
+}
+
+ssize_t fd_read_at(int fd, void *bytes, size_t size, uint64_t at)
+{
+	return at > INT64_MAX - size ? -EINVAL : read_whole(fd, bytes, size, (off_t)at);
+}
+
+ssize_t fd_read_text(int fd, char *text, size_t size)
+{
+	ssize_t n = read_whole(fd, text, size - 1, -1);
+
+	if (n >= 0)
+		text[n] = '\0';
+	return n;
 }
 
 int fd_write_all(int fd, const void *bytes, size_t size)

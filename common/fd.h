@@ -58,6 +58,10 @@ void fd_raise_limit(void);
  * bytes. Returns their number or -errno. */
 ssize_t fd_read_text(int fd, char *text, size_t size);
 
+/* Reads a file from that place on, to its end or until there is no more room. Returns the number of
+ * bytes or -errno. */
+ssize_t fd_read_at(int fd, void *bytes, size_t size, uint64_t at);
+
 /* Writes all of it to a blocking descriptor. 0 or -errno. */
 int fd_write_all(int fd, const void *bytes, size_t size);
 

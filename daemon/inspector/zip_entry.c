@@ -1,6 +1,7 @@
 #include "daemon/inspector/zip_entry.h"
 
 #include "common/cleanup.h"
+#include "common/fd.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #define END_MARK      0x06054b50u
@@ -44,32 +44,13 @@ static uint32_t get32(const uint8_t *at)
 	return get16(at) | (uint32_t)get16(at + 2) << 16;
 }
 
-/* As many as there are. Bytes or -errno. */
-static ssize_t read_at(int fd, void *to, size_t size, uint64_t at)
-{
-	size_t used = 0;
-
-	while (used < size) {
-		ssize_t n = pread(fd, (uint8_t *)to + used, size - used, (off_t)(at + used));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		used += (size_t)n;
-	}
-	return (ssize_t)used;
-}
-
 /* ---------------------------------------------------------------- where the entry is */
 
 static bool begins_entry(int fd, uint64_t at)
 {
 	uint8_t mark[4];
 
-	return read_at(fd, mark, sizeof(mark), at) == sizeof(mark) && get32(mark) == ENTRY_MARK;
+	return fd_read_at(fd, mark, sizeof(mark), at) == sizeof(mark) && get32(mark) == ENTRY_MARK;
 }
 
 /* end: of the directory's end, which lies at end_at. */
@@ -102,7 +83,7 @@ static int find_directory(int fd, struct zip_directory *d)
 	at = (uint64_t)st.st_size > END_BYTES + COMMENT_MAX
 		 ? (uint64_t)st.st_size - END_BYTES - COMMENT_MAX
 		 : 0;
-	n = read_at(fd, tail, END_BYTES + COMMENT_MAX, at);
+	n = fd_read_at(fd, tail, END_BYTES + COMMENT_MAX, at);
 	if (n < 0)
 		return (int)n;
 	for (ssize_t i = n - END_BYTES; i >= 0; i--)
@@ -118,7 +99,7 @@ static int find_entry(int fd, const struct zip_directory *d, const char *name, s
 
 	for (unsigned i = 0; i < ZIP_ENTRIES_MAX && at < d->end; i++) {
 		uint8_t head[ENTRY_BYTES + NAME_MAX_READ] = {0};
-		ssize_t n = read_at(fd, head, sizeof(head), at);
+		ssize_t n = fd_read_at(fd, head, sizeof(head), at);
 
 		if (n < 0)
 			return (int)n;
@@ -187,7 +168,7 @@ static ssize_t read_entry(int fd, const struct zip_entry *e, char *text, size_t 
 	_cleanup_free_ uint8_t *packed = malloc(packed_bytes + 1);
 	uint8_t local[LOCAL_BYTES];
 	uint64_t at;
-	ssize_t n = read_at(fd, local, sizeof(local), e->local_at);
+	ssize_t n = fd_read_at(fd, local, sizeof(local), e->local_at);
 
 	if (!packed)
 		return -ENOMEM;
@@ -198,7 +179,7 @@ static ssize_t read_entry(int fd, const struct zip_entry *e, char *text, size_t 
 	if (e->flags & FLAG_SECRET || (e->method != STORED && e->method != DEFLATED))
 		return -ENOTSUP;
 	at = e->local_at + LOCAL_BYTES + get16(local + 26) + get16(local + 28);
-	n = read_at(fd, packed, packed_bytes, at);
+	n = fd_read_at(fd, packed, packed_bytes, at);
 	if (n < 0)
 		return n;
 	if ((size_t)n < packed_bytes)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -234,6 +235,24 @@ TEST(a_descriptor_that_cannot_be_written_is_an_error)
 
 	assert_int_equal(fd_write_all(fd, "x", 1), -EBADF);
 	fd_close_all(&fd, 1);
+}
+
+TEST(a_file_is_read_from_a_place_on)
+{
+	FILE *file = tmpfile();
+	char bytes[8] = "";
+
+	assert_non_null(file);
+	assert_int_equal(fputs("abcdef", file), 1);
+	assert_int_equal(fflush(file), 0);
+	assert_int_equal(fd_read_at(fileno(file), bytes, 3, 1), 3);
+	assert_memory_equal(bytes, "bcd", 3);
+	assert_int_equal(fd_read_at(fileno(file), bytes, sizeof(bytes), 4), 2);
+	assert_memory_equal(bytes, "ef", 2);
+	assert_int_equal(fd_read_at(fileno(file), bytes, 1, 6), 0);
+	assert_int_equal(fd_read_at(fileno(file), bytes, 1, UINT64_MAX), -EINVAL);
+	assert_int_equal(fd_read_at(-1, bytes, 1, 0), -EBADF);
+	assert_int_equal(fclose(file), 0);
 }
 
 TEST(text_is_read_to_its_end_or_until_there_is_no_room)
