@@ -33,9 +33,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* How long helpers get to clean up when the engine is gone. */
-#define SHUTDOWN_MS 2000
-
 struct broker {
 	int socket;
 	const struct startup *startup;
@@ -512,7 +509,7 @@ static void shut_down(struct broker *b)
 	struct broker_polls p;
 
 	broker_children_end(&b->children);
-	broker_targets_cancel(&b->targets, clock_monotonic_ns() + SHUTDOWN_MS * NS_PER_MS);
+	broker_targets_cancel(&b->targets);
 	while (helpers_run(b, &p))
 		if (poll(p.fds, p.count, timeout_until(p.first_ns)) >= 0)
 			broker_targets_tend(&b->targets, &p);

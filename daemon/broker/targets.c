@@ -408,13 +408,11 @@ void broker_targets_tend(struct broker_targets *t, const struct broker_polls *p)
 	}
 }
 
-void broker_targets_cancel(struct broker_targets *t, uint64_t until_ns)
+void broker_targets_cancel(struct broker_targets *t)
 {
 	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++) {
 		struct broker_target *e = &t->all[i];
 
-		if (e->state == TARGET_ATTACHING && until_ns < e->helper.due_ns)
-			e->helper.due_ns = until_ns;
 		if (e->state != TARGET_ATTACHED && e->state != TARGET_FREE)
 			broker_targets_release(t, e->pid);
 	}

@@ -120,8 +120,7 @@ void broker_targets_poll(struct broker_targets *t, struct broker_polls *p);
 /* Goes on with these as poll(2) left them. */
 void broker_targets_tend(struct broker_targets *t, const struct broker_polls *p);
 
-/* Cancels every attach, and gives helpers until then to remove what they put into other file
- * systems. */
-void broker_targets_cancel(struct broker_targets *t, uint64_t until_ns);
+/* Cancels every attach: helpers then remove what they put into other file systems, and end. */
+void broker_targets_cancel(struct broker_targets *t);
 
 #endif

@@ -17,6 +17,8 @@
 #define HELPER_GRACE_MS  3000 /* past its own deadline, for the cleanup */
 #define PROBE_TIMEOUT_MS 3000
 #define PROBE_GRACE_MS   1000 /* past that, to say so */
+#define END_MS           2000 /* for the cleanup of one that is asked to end */
+#define END_BUSY_MS      3000 /* more of it, once, on a machine that is overloaded */
 #define REAP_MS          2000 /* between SIGKILL and the end of a process that does not hang */
 #define NUMBER_BYTES     16
 
@@ -81,18 +83,29 @@ int attach_helper_start(struct attach_helper *h, pid_t target, uid_t owner,
 	return start(h, target, owner, agent, timeout_ms, force ? "--force" : NULL, err);
 }
 
-void attach_helper_cancel(struct attach_helper *h)
+/* What it has put into the target's file systems only it removes, so it is not killed before it has
+ * had time for that. */
+static void ask_to_end(struct attach_helper *h)
 {
-	h->cancelled = true;
+	uint64_t due_ns = clock_monotonic_ns() + END_MS * NS_PER_MS;
+
+	if (h->asked)
+		return;
+	h->asked = true;
+	h->patient = true;
+	h->due_ns = due_ns;
 	(void)kill(h->pid, SIGTERM); /* Not reaped yet, so it is ours and exists. */
 }
 
-static int describe_death(pid_t target, int status, bool killed, struct err *err)
+void attach_helper_cancel(struct attach_helper *h)
 {
-	if (killed)
-		return err_set(
-		    err, ETIMEDOUT,
-		    "the attach helper for process %d did not end in time and was killed", target);
+	h->cancelled = true;
+	if (h->result_fd >= 0) /* Else it has done all that it had to do. */
+		ask_to_end(h);
+}
+
+static int describe_death(pid_t target, int status, struct err *err)
+{
 	if (WIFSIGNALED(status))
 		return err_set(err, EIO,
 			       "the attach helper for process %d was killed by signal %d (%s)",
@@ -155,29 +168,42 @@ static bool is_readable(int fd, int timeout_ms)
 	return r > 0;
 }
 
-/* As the helper is with its target; once. */
+/* Has it more time than it had? Where it may be short of processors, as it gives its target; later,
+ * to clean up. */
 static bool is_prolonged(struct attach_helper *h)
 {
-	if (!h->patient || h->cancelled || is_readable(h->result_fd, 0) || !proc_machine_is_busy())
+	if (h->patient && proc_machine_is_busy()) {
+		h->patient = false;
+		h->due_ns += (h->asked ? END_BUSY_MS
+				       : ATTACH_TIMEOUT_MS_OVERLOADED - ATTACH_TIMEOUT_MS_DEFAULT) *
+			     NS_PER_MS;
+		return true;
+	}
+	if (h->asked)
 		return false;
-	h->patient = false;
-	h->due_ns += (ATTACH_TIMEOUT_MS_OVERLOADED - ATTACH_TIMEOUT_MS_DEFAULT) * NS_PER_MS;
+	ask_to_end(h);
 	return true;
 }
 
 bool attach_helper_advance(struct attach_helper *h)
 {
-	if (h->result_fd >= 0 && is_prolonged(h))
+	if (h->result_fd >= 0 && !is_readable(h->result_fd, 0) && is_prolonged(h))
 		return false;
 	if (h->result_fd >= 0)
 		take_result(h);
 	return is_readable(h->pidfd, 0) || clock_monotonic_ns() >= h->due_ns;
 }
 
+static bool has_succeeded(const struct attach_helper *h)
+{
+	return h->result_bytes == (ssize_t)sizeof(h->result) && h->result.error == 0;
+}
+
 /* 0 when it reported success. It ran as the target's user, so nothing is taken for granted. */
 static int judge(struct attach_helper *h, struct err *err)
 {
 	struct attach_result *result = &h->result;
+	bool was_late = h->asked && !h->cancelled;
 	ssize_t n = h->result_bytes;
 	int status = 0;
 
@@ -187,8 +213,13 @@ static int judge(struct attach_helper *h, struct err *err)
 		    "the attach helper for process %d hangs and cannot be killed: a file "
 		    "system that the process uses does not answer",
 		    h->target);
+	if (n == -EAGAIN || (was_late && !has_succeeded(h)))
+		return err_set(err, ETIMEDOUT,
+			       "the attach helper for process %d did not end in time and was "
+			       "ended",
+			       h->target);
 	if (n <= 0)
-		return describe_death(h->target, status, n == -EAGAIN, err);
+		return describe_death(h->target, status, err);
 	result->message[sizeof(result->message) - 1] = '\0';
 	result->name[sizeof(result->name) - 1] = '\0';
 	if (n != (ssize_t)sizeof(*result) || result->error < 0)
@@ -222,7 +253,9 @@ int attach_helper_probe(pid_t target, uid_t owner, const struct agent_files *age
 	*unasked = false;
 	if (r < 0)
 		return r;
-	(void)is_readable(h.result_fd, PROBE_TIMEOUT_MS + PROBE_GRACE_MS); /* Else it is late. */
+	/* One that is late has put nothing into the target. */
+	(void)is_readable(h.result_fd, PROBE_TIMEOUT_MS + PROBE_GRACE_MS);
+	take_result(&h);
 	if (!attach_helper_advance(&h))
 		(void)is_readable(h.pidfd, REAP_MS); /* As above. */
 	r = judge(&h, err);

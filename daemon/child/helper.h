@@ -18,8 +18,9 @@ struct attach_helper {
 	pid_t pid; /* of the helper; 0 once reaped */
 	int pidfd;
 	int result_fd;   /* -1 once its result was taken */
-	bool cancelled;  /* asked to stop: no result is wanted any more */
-	bool patient;    /* it may take longer on a machine that is overloaded */
+	bool cancelled;  /* no result is wanted any more */
+	bool asked;      /* to end: it was cancelled, or late */
+	bool patient;    /* it may take longer, once, on a machine that is overloaded */
 	uint64_t due_ns; /* it has outlived its own deadline, or the signal that ends it, by then */
 	struct attach_result result;
 	ssize_t result_bytes; /* or -errno */
@@ -39,9 +40,10 @@ void attach_helper_cancel(struct attach_helper *h);
 /* What to wait for: that this is readable, until h->due_ns at most. */
 int attach_helper_fd(const struct attach_helper *h);
 
-/* To be called then; does not wait. True when it is done: ended, or found to be one that SIGKILL
- * does not end, since a kill waits for a file system's answer, and the target may have mounted one
- * (FUSE) that never gives it. */
+/* To be called then; does not wait. One that is late is asked to end, and killed if it has not done
+ * so in time either: what it put into the target would stay there. True when it is done: ended, or
+ * found to be one that SIGKILL does not end, since a kill waits for a file system's answer, and the
+ * target may have mounted one (FUSE) that never gives it. */
 bool attach_helper_advance(struct attach_helper *h);
 
 /* When it is done: the agent's connected socket, owned by the caller, with what the target is

@@ -30,7 +30,7 @@
 
 static const char *const behaviours[] = {
     "ok",    "refuse",     "crash", "silent", "garbage",       "no-fd",  "wait",
-    "stuck", "old-kernel", "fuse",  "event",  "strange-event", "murder",
+    "stuck", "old-kernel", "fuse",  "event",  "strange-event", "murder", "deaf",
 };
 static char root[PATH_MAX];
 static char path[PATH_MAX + 16];
@@ -72,6 +72,12 @@ static void wait_for_sigterm(int fd)
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	assert(sigwait(&set, &signal) == 0);
 	send_result(fd, EINTR, "interrupted", -1);
+}
+
+static void ignore_sigterm(void)
+{
+	(void)signal(SIGTERM, SIG_IGN);
+	(void)pause();
 }
 
 /* A process that is traced stays, as far as its parent can see, until its tracer has waited for it,
@@ -133,6 +139,8 @@ static int helper(int fd, const char *bundle)
 		send_result(fd, 0, "", -1);
 	else if (strcmp(behaviour, "wait") == 0)
 		wait_for_sigterm(fd);
+	else if (strcmp(behaviour, "deaf") == 0)
+		ignore_sigterm();
 	else if (strcmp(behaviour, "stuck") == 0)
 		become_unreapable(fd);
 	else if (strcmp(behaviour, "fuse") == 0)
