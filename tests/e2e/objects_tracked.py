@@ -16,6 +16,10 @@ from support.target import Snapshot, at_rest
 MAGIC = 0x4F424A0000000000
 ARRAY = "long[]"
 STOPS = 2
+# How many arrays have to be seen at two stops, and how often the JVM is stopped for that: few live so long where the agent
+# has little processor time.
+LEAST_TWICE = 20
+MOST_STOPS = 8
 ELEMENTS = 2048
 SIZES = (16400, 16408)  # with headers of 16 and of 24 bytes
 TOUCHED = 7  # TrackedObjects.TOUCHED
@@ -184,14 +188,14 @@ def every_tracked_object_lies_where_it_was_said_to(jdk, options):
 
     # The interval is still long in the beginning.
     wait_until(enough_survive, "objects that survive collections", 90)
-    for _ in range(STOPS):
+    while target.stops < STOPS or seen_twice <= LEAST_TWICE and target.stops < MOST_STOPS:
         before = agent.counter("passes")
         wait_until(lambda: agent.counter("passes") >= before + 2, "two collections", 60)
         target.stopped(examine)
     wait_for_accesses(agent, tracked)
     assert agent.finish() == "", agent.ended
     tracked.take(agent.batches)
-    assert tracked.moved > 100 and tracked.died > 100 and seen_twice > 20, (tracked.moved, tracked.died, seen_twice)
+    assert tracked.moved > 100 and tracked.died > 100 and seen_twice > LEAST_TWICE, (tracked.moved, tracked.died, seen_twice)
     counters = {n: agent.counter(n) for n in ("sampled", "moved", "died", "passes", "overtaken", "pass_ns")}
     note(f"{agent.hello.gc}: {counters}, {len(known)} objects verified, {seen_twice} of them twice")
     assert_accesses_fit(tracked)

@@ -120,15 +120,26 @@ def assert_refused(jvm, bundle, *words, **options):
     return text
 
 
+_began = time.time()
+
+
 def leftovers(pid):
     """Files of an attach in the places of the target where they may have been, and that do not go away:
-    others may be attaching to other JVMs right now, whose directories look the same."""
+    others may be attaching to other JVMs right now, whose directories look the same. What is older than
+    this program is nothing that it has left."""
     end = time.monotonic() + 40
     found = _attach_files(pid)
     while found and time.monotonic() < end:
         time.sleep(0.05)
         found &= _attach_files(pid)
     return sorted(found)
+
+
+def _is_older(path):
+    try:
+        return os.lstat(path).st_mtime < _began - 1  # File times are those of the last tick.
+    except OSError:
+        return False  # It has gone, which is seen next time, or cannot be looked at.
 
 
 def _attach_files(pid):
@@ -140,7 +151,7 @@ def _attach_files(pid):
         except OSError:
             continue
         marks = (".jxperf-", f".attach_pid{namespace_pid(pid)}")
-        found |= {f"{directory}/{n}" for n in names if n.startswith(marks)}
+        found |= {path for n in names if n.startswith(marks) and not _is_older(path := f"{directory}/{n}")}
     return found
 
 

@@ -33,6 +33,8 @@ LEAST_SHARE = 0.1
 ENOUGH = 0.6
 TRIES = 4
 LONGEST_S = 120
+# For what a program that has ended leaves behind.
+ENDS_S = 10
 
 OPTION_OF = {
     "Serial": "-XX:+UseSerialGC",
@@ -108,6 +110,19 @@ def duration_for(pid, cpu_s, least_share=LEAST_SHARE):
 
 
 # ---------------------------------------------------------------- daemon and client
+
+
+def end_group(child):
+    """Waits until all of the process group of a child have ended, and kills what has not: whoever is attaching first
+    removes what it has put into the target."""
+    end = time.monotonic() + ENDS_S
+    try:
+        while child.poll() is None or time.monotonic() < end:
+            os.killpg(child.pid, 0 if time.monotonic() < end else signal.SIGKILL)
+            time.sleep(0.01)
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # Nothing of it is left.
 
 
 class Daemon(Process):
@@ -194,10 +209,7 @@ class Daemon(Process):
 
     def stop(self):
         super().stop()
-        try:
-            os.killpg(self.child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # Nothing of it was left.
+        end_group(self.child)
         assert "Sanitizer" not in self.output(), self.output()
 
 
@@ -240,8 +252,9 @@ class Client:
 
     def stop(self):
         if self.child.poll() is None:
-            os.killpg(self.child.pid, signal.SIGKILL)
-        self.child.wait()
+            self.child.terminate()
+            self.child.send_signal(signal.SIGCONT)
+        end_group(self.child)
 
 
 def ctl(*arguments, timeout=HANG_S):
