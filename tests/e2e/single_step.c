@@ -35,6 +35,7 @@
 #define OUTSIDE_MAX 400u  /* of them outside of compiled code in a row */
 #define RANGES_MAX  16
 #define SHOWN_MAX   20u
+#define TRAP_FLAG   0x100ull
 
 static pid_t target;
 
@@ -317,11 +318,27 @@ static void stop_all(void)
 	} while (seize_new() > 0);
 }
 
-static void go_all(void)
+/* A step over code that keeps the flags and takes them back leaves the trap flag set, as if the
+ * program had: it would trap at each instruction. */
+static void clear_trap_flag(unsigned i)
 {
-	for (unsigned i = 0; i < thread_count; i++)
-		if (threads[i])
-			(void)ptrace(PTRACE_CONT, threads[i], 0, pending[i]);
+	struct user_regs_struct r;
+
+	if (ptrace(PTRACE_GETREGS, threads[i], 0, &r) < 0 || !(r.eflags & TRAP_FLAG))
+		return;
+	r.eflags &= ~TRAP_FLAG;
+	(void)ptrace(PTRACE_SETREGS, threads[i], 0, &r);
+}
+
+/* PTRACE_CONT or PTRACE_DETACH. */
+static void let_all(enum __ptrace_request go)
+{
+	for (unsigned i = 0; i < thread_count; i++) {
+		if (!threads[i])
+			continue;
+		clear_trap_flag(i);
+		(void)ptrace(go, threads[i], 0, pending[i]);
+	}
 }
 
 /* A thread that is made by one that is stepped would be stepped, too, by nobody. */
@@ -401,13 +418,11 @@ int main(int argc, char **argv)
 		for (unsigned i = 0; i < thread_count; i++)
 			if (in_code(i))
 				step(i);
-		go_all();
+		let_all(PTRACE_CONT);
 		(void)nanosleep(&pause, NULL);
 	}
 	stop_all();
-	for (unsigned i = 0; i < thread_count; i++)
-		if (threads[i])
-			(void)ptrace(PTRACE_DETACH, threads[i], 0, pending[i]);
+	let_all(PTRACE_DETACH);
 	printf("sequences %" PRIu64 " instructions %" PRIu64 " undecided %" PRIu64
 	       " accesses %" PRIu64 " differences %" PRIu64 "\n",
 	       sequences, instructions, undecided, accesses, differences);
