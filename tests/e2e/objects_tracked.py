@@ -44,7 +44,6 @@ class Tracked:
     def __init__(self):
         self.objects = {}  # number -> [address, size, class]
         self.survivors = set()  # that were seen to move
-        self.births = {}  # number -> epoch
         self.names = {}
         self.epoch = None  # settled
         self.passes = self.moved = self.died = 0
@@ -74,39 +73,44 @@ class Tracked:
         self.taken += len(arrived)
         for batch in arrived:
             self.names.update((c.id, c.name) for c in batch.classes)
-            for a in batch.of("event_allocation"):
-                if a.object == 0:  # It is too small.
-                    assert a.address == 0 and a.weight >= 1, a
-                    continue
-                assert a.object not in self.objects and a.weight >= 1 and a.epoch % 2 == 0, a
-                self.objects[a.object] = [a.address, a.size_bytes, self.names[a.class_id]]
-                self.births[a.object] = a.epoch
-                if a.address and self.names[a.class_id] == ARRAY:
-                    self.known.setdefault(a.epoch, []).append((a.address, a.size_bytes, a.time_ns))
             for access in batch.of("event_access"):
                 if access.region == HEAP:
                     self.accesses[access.epoch].append(access)
-            for p in batch.events:
-                if p.record == "event_position" and p.address:
-                    self.objects[p.object][0] = p.address
-                    self.survivors.add(p.object)
-                    self.moved += 1
-                elif p.record == "event_position":
-                    del self.objects[p.object]
-                    self.survivors.discard(p.object)
-                    self.died += 1
-                elif p.record == "event_settled":
-                    assert self.epoch is None or p.epoch > self.epoch, (self.epoch, p.epoch)
-                    self.epoch = p.epoch
-                    self.settled.add(p.epoch)
-                    # The batch may have objects that are younger than this epoch.
-                    arrays = [
-                        (address, size, 0)
-                        for number, (address, size, name) in self.objects.items()
-                        if name == ARRAY and self.births[number] <= p.epoch
-                    ]
-                    self.known.setdefault(p.epoch, []).extend(arrays)
-                    self.passes += 1
+            # In the order in which they were sent: what an epoch was settled without has an address of an older one.
+            for e in batch.events:
+                if e.record == "event_allocation":
+                    self._allocated(e)
+                elif e.record == "event_position":
+                    self._found(e)
+                elif e.record == "event_settled":
+                    self._settled(e)
+
+    def _allocated(self, a):
+        if a.object == 0:  # It is too small.
+            assert a.address == 0 and a.weight >= 1, a
+            return
+        assert a.object not in self.objects and a.weight >= 1 and a.epoch % 2 == 0, a
+        self.objects[a.object] = [a.address, a.size_bytes, self.names[a.class_id]]
+        if a.address and self.names[a.class_id] == ARRAY:
+            self.known.setdefault(a.epoch, []).append((a.address, a.size_bytes, a.time_ns))
+
+    def _found(self, p):
+        if p.address:
+            self.objects[p.object][0] = p.address
+            self.survivors.add(p.object)
+            self.moved += 1
+        else:
+            del self.objects[p.object]
+            self.survivors.discard(p.object)
+            self.died += 1
+
+    def _settled(self, s):
+        assert self.epoch is None or s.epoch > self.epoch, (self.epoch, s.epoch)
+        self.epoch = s.epoch
+        self.settled.add(s.epoch)
+        arrays = [(address, size, 0) for address, size, name in self.objects.values() if name == ARRAY]
+        self.known.setdefault(s.epoch, []).extend(arrays)
+        self.passes += 1
 
 
 def content(memory, address, size):
