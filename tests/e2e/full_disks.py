@@ -12,13 +12,15 @@ import subprocess
 from lib import BUILD, Stopwatch, jdks, make_directory, need_root, note, run, test, wait_until
 from support.attach import as_user, leftovers
 from support.door import SplitDaemon
-from support.profile import CLIENT, DAEMON, Daemon, Workload, report_of, succeeded
+from support.profile import CLIENT, DAEMON, Daemon, Workload, duration_for, report_of, succeeded
 
 CLONE_NEWNS = 0x20000
 MIB = 1 << 20
 USER = 61003
 # Far less than an attach waits for a JVM that says nothing.
 SOON_S = 5
+# Of the JVM, in a window.
+CPU_S = 1
 # Whose JVM does not see the agent where it is, so that a copy is needed, of some megabytes.
 CONTAINER = f"""mount -t tmpfs none {BUILD}/lib
 mount --bind /var/tmp /var/tmp
@@ -91,9 +93,9 @@ def said_by_check(daemon, jvm):
 
 
 def profiled(daemon, jvm):
-    """The report of a window that found something."""
-    report = report_of(attach(daemon, jvm, "--format", "json"))
-    assert report["quality"]["samples"] > 0, report["quality"]
+    """The report of a window that found something; one window, also where others take the processors."""
+    report = report_of(attach(daemon, jvm, "--format", "json", duration=duration_for(jvm.pid, CPU_S)))
+    assert report["quality"]["ticks"] > 0, report["quality"]
     return report
 
 
