@@ -113,6 +113,9 @@ class Screen:
             for _ in range(min(count, self.rows)):
                 self._scroll(up=letter == "M")
             self.top = margin
+        elif letter in "ST":
+            for _ in range(min(count, self.rows)):
+                self._scroll(up=letter == "S")
         elif letter == "r":
             self.top, self.bottom = (values[0] or 1) - 1, min((values + [0])[1] or self.rows, self.rows) - 1
             self.y = self.x = 0
