@@ -87,13 +87,11 @@ int attach_helper_start(struct attach_helper *h, pid_t target, uid_t owner,
  * had time for that. */
 static void ask_to_end(struct attach_helper *h)
 {
-	uint64_t due_ns = clock_monotonic_ns() + END_MS * NS_PER_MS;
-
 	if (h->asked)
 		return;
 	h->asked = true;
 	h->patient = true;
-	h->due_ns = due_ns;
+	h->due_ns = clock_monotonic_ns() + END_MS * NS_PER_MS;
 	(void)kill(h->pid, SIGTERM); /* Not reaped yet, so it is ours and exists. */
 }
 
@@ -168,27 +166,30 @@ static bool is_readable(int fd, int timeout_ms)
 	return r > 0;
 }
 
-/* Has it more time than it had? Where it may be short of processors, as it gives its target; later,
- * to clean up. */
+/* Where it may be short of processors it has more time, once: as it gives its target, and once it
+ * is asked to end, to clean up. */
 static bool is_prolonged(struct attach_helper *h)
 {
-	if (h->patient && proc_machine_is_busy()) {
-		h->patient = false;
-		h->due_ns += (h->asked ? END_BUSY_MS
-				       : ATTACH_TIMEOUT_MS_OVERLOADED - ATTACH_TIMEOUT_MS_DEFAULT) *
-			     NS_PER_MS;
-		return true;
-	}
-	if (h->asked)
+	uint64_t more_ms =
+	    h->asked ? END_BUSY_MS : ATTACH_TIMEOUT_MS_OVERLOADED - ATTACH_TIMEOUT_MS_DEFAULT;
+
+	if (!h->patient || !proc_machine_is_busy())
 		return false;
-	ask_to_end(h);
+	h->patient = false;
+	h->due_ns += more_ms * NS_PER_MS;
 	return true;
 }
 
 bool attach_helper_advance(struct attach_helper *h)
 {
-	if (h->result_fd >= 0 && !is_readable(h->result_fd, 0) && is_prolonged(h))
+	bool is_late = h->result_fd >= 0 && !is_readable(h->result_fd, 0);
+
+	if (is_late && is_prolonged(h))
 		return false;
+	if (is_late && !h->asked) {
+		ask_to_end(h);
+		return false;
+	}
 	if (h->result_fd >= 0)
 		take_result(h);
 	return is_readable(h->pidfd, 0) || clock_monotonic_ns() >= h->due_ns;

@@ -20,7 +20,7 @@ USER = 61003
 # Far less than an attach waits for a JVM that says nothing.
 SOON_S = 5
 # Of the JVM, in a window.
-CPU_S = 1
+CPU_S = 2
 # Whose JVM does not see the agent where it is, so that a copy is needed, of some megabytes.
 CONTAINER = f"""mount -t tmpfs none {BUILD}/lib
 mount --bind /var/tmp /var/tmp
@@ -95,7 +95,7 @@ def said_by_check(daemon, jvm):
 def profiled(daemon, jvm):
     """The report of a window that found something; one window, also where others take the processors."""
     report = report_of(attach(daemon, jvm, "--format", "json", duration=duration_for(jvm.pid, CPU_S)))
-    assert report["quality"]["ticks"] > 0, report["quality"]
+    assert report["quality"]["samples"] > 0, report["quality"]
     return report
 
 

@@ -117,12 +117,14 @@ def end_group(child):
     removes what it has put into the target."""
     end = time.monotonic() + ENDS_S
     try:
-        while child.poll() is None or time.monotonic() < end:
-            os.killpg(child.pid, 0 if time.monotonic() < end else signal.SIGKILL)
+        while time.monotonic() < end:
+            child.poll()
+            os.killpg(child.pid, 0)
             time.sleep(0.01)
         os.killpg(child.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass  # Nothing of it is left.
+    child.wait()
 
 
 class Daemon(Process):
