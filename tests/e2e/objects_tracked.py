@@ -16,10 +16,10 @@ from support.target import Snapshot, at_rest
 MAGIC = 0x4F424A0000000000
 ARRAY = "long[]"
 STOPS = 2
-# How many arrays have to be seen at two stops, and how often the JVM is stopped for that: few live so long where the agent
-# has little processor time.
+# How many arrays have to be seen at two stops, and how often the JVM is stopped for that: few are tracked, and fewer for
+# so long, where the agent has little processor time.
 LEAST_TWICE = 20
-MOST_STOPS = 8
+MOST_STOPS = 16
 ELEMENTS = 2048
 SIZES = (16400, 16408)  # with headers of 16 and of 24 bytes
 TOUCHED = 7  # TrackedObjects.TOUCHED
@@ -90,6 +90,8 @@ class Tracked:
             assert a.address == 0 and a.weight >= 1, a
             return
         assert a.object not in self.objects and a.weight >= 1 and a.epoch % 2 == 0, a
+        # An engine holds passes back: it would take the silence of one that was settled before for a confirmation.
+        assert a.address == 0 or self.epoch is None or a.epoch >= self.epoch, (a, self.epoch)
         self.objects[a.object] = [a.address, a.size_bytes, self.names[a.class_id]]
         if a.address and self.names[a.class_id] == ARRAY:
             self.known.setdefault(a.epoch, []).append((a.address, a.size_bytes, a.time_ns))
@@ -174,8 +176,6 @@ def every_tracked_object_lies_where_it_was_said_to(jdk, options):
         os.kill(target.pid, signal.SIGSTOP)
         try:
             arrays = {n: o for n, o in tracked.objects.items() if o[2] == ARRAY and o[1] in SIZES}
-            tally = (len(arrays), len(tracked.objects), tracked.moved, tracked.died, agent.latest.object_interval)
-            assert len(arrays) > 10, f"arrays, objects, moved, died, interval: {tally}"
             numbers = {n: content(memory, address, size) for n, (address, size, _) in arrays.items()}
         finally:
             os.kill(target.pid, signal.SIGCONT)
@@ -199,7 +199,8 @@ def every_tracked_object_lies_where_it_was_said_to(jdk, options):
     wait_for_accesses(agent, tracked)
     assert agent.finish() == "", agent.ended
     tracked.take(agent.batches)
-    assert tracked.moved > 100 and tracked.died > 100 and seen_twice > LEAST_TWICE, (tracked.moved, tracked.died, seen_twice)
+    assert tracked.moved > 100 and tracked.died > 100 and seen_twice > LEAST_TWICE, (
+        tracked.moved, tracked.died, len(known), seen_twice, target.stops, agent.latest.object_interval)
     counters = {n: agent.counter(n) for n in ("sampled", "moved", "died", "passes", "overtaken", "pass_ns")}
     note(f"{agent.hello.gc}: {counters}, {len(known)} objects verified, {seen_twice} of them twice")
     assert_accesses_fit(tracked)

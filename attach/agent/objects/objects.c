@@ -58,6 +58,11 @@ bool objects_is_late(const struct objects *o, uint32_t epoch, uint64_t address, 
 	return o->settled && o->settled_epoch == now && (epoch != now || address == 0);
 }
 
+bool objects_was_missed(const struct objects *o, uint32_t epoch)
+{
+	return o->settled && epoch < o->settled_epoch;
+}
+
 static bool is_running(uint32_t epoch)
 {
 	return epoch % 2 == 0;

@@ -70,6 +70,10 @@ uint32_t objects_add(struct objects *o, void *ref, uint64_t address, uint32_t ke
 /* Would no pass of the present epoch come to an object whose address is that of another? */
 bool objects_is_late(const struct objects *o, uint32_t epoch, uint64_t address, uint32_t now);
 
+/* Has an epoch after this one been settled? Then its pass did not come to an object that is added
+ * now, and an address of this epoch may be another object's since. */
+bool objects_was_missed(const struct objects *o, uint32_t epoch);
+
 enum objects_pass {
 	PASS_NONE, /* nothing to do: settled, or the application is stopped */
 	PASS_MORE, /* not complete: call again */

@@ -66,20 +66,28 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 
 /* Looks the object up if no pass of the present epoch will: that is so when its address is one of
  * an older epoch, and the present one is settled already. */
-static void refresh(const struct tracker *t, struct alloc_event *e)
+static void look_up(const struct tracker *t, struct alloc_event *e, uint32_t now)
 {
-	uint32_t now = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
-	uint64_t address;
+	uint64_t address = object_ref_address(t->vm->jni, e->ref);
 
-	if (!objects_is_late(&t->objects, e->epoch, e->address, now))
-		return;
-	address = object_ref_address(t->vm->jni, e->ref);
 	atomic_thread_fence(memory_order_acquire);
 	/* Otherwise the next pass finds it. */
 	if (atomic_load_explicit(&handlers.epoch, memory_order_acquire) == now) {
 		e->epoch = now;
 		e->address = address;
 	}
+}
+
+/* An address of before the epoch that is settled is not told: the engine may not have applied that
+ * pass yet, and would take its silence for a confirmation. The next pass tells where it is. */
+static void refresh(const struct tracker *t, struct alloc_event *e)
+{
+	uint32_t now = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
+
+	if (objects_is_late(&t->objects, e->epoch, e->address, now))
+		look_up(t, e, now);
+	if (objects_was_missed(&t->objects, e->epoch))
+		e->address = 0;
 }
 
 static int tell(const struct tracker *t, uint32_t id, const struct alloc_event *e)

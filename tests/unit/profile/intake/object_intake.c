@@ -173,6 +173,23 @@ TEST(accesses_follow_an_object_through_collections, set_up, tear_down)
 	assert_int_equal(untracked_heap(f), 1);
 }
 
+/* Such an object moved, or died, before its agent had taken it into its table: at its old address
+ * there is another, or none. */
+TEST(an_object_that_its_pass_missed_is_met_where_the_next_one_finds_it, set_up, tear_down)
+{
+	struct fixture *f = *state;
+
+	sample_pass(&f->objects, 2, 0, 0, 0);
+	(void)sample_allocation(&f->objects, 1, 0, 10, 0);
+	(void)sample_access(&f->objects, 2, 50, 0x1000);
+	(void)sample_access(&f->objects, 4, 70, 0x7000);
+	apply(f, 60);
+	sample_pass(&f->objects, 4, 1, 0x7000, 0);
+	apply(f, 80);
+	assert_int_equal(untracked_heap(f), 1);
+	assert_int_equal(objects_of(f)->attributed.samples, 1);
+}
+
 TEST(a_dead_object_is_met_no_more_and_its_bytes_are_not_live, set_up, tear_down)
 {
 	struct fixture *f = *state;

@@ -192,6 +192,16 @@ TEST(an_object_of_an_older_epoch_is_late_once_the_present_one_is_settled, set_up
 	assert_false(objects_is_late(&objects, 2, 0x1000, 4));
 }
 
+TEST(an_object_of_an_epoch_before_the_settled_one_was_missed_by_its_pass, set_up, tear_down)
+{
+	assert_false(objects_was_missed(&objects, 0));
+	epoch = 2;
+	(void)whole_pass();
+	assert_true(objects_was_missed(&objects, 0));
+	assert_false(objects_was_missed(&objects, 2));
+	assert_false(objects_was_missed(&objects, 4));
+}
+
 TEST(an_object_whose_address_was_not_known_is_reported_by_the_next_pass, set_up, tear_down)
 {
 	assert_int_equal(objects_add(&objects, &heap[0], 0, 2), 1);
