@@ -11,7 +11,7 @@ from support.summing import summing
 
 PAIRS, LOOPS = 2, 2
 TEAM = f"shop{os.getpid()}"
-CONFIG = f"""
+APPLICATIONS = f"""
 host-budget: 90%
 windows-at-once: 1
 {NO_GUARDS}
@@ -21,9 +21,11 @@ apps:
     app: shop-web
   - match: {{environment: [TEAM={TEAM}]}}
     app: cart
+"""
+SCHEDULES = """
 schedules:
-  - {{name: pairs, match: {{app: shop-*}}, every: 10s, window: 2s, warm-up: 1s, kinds: [silent-load, cpu], budget: 20%}}
-  - {{name: loops, match: {{app: shop-*}}, every: 10s, window: 2s, warm-up: 1s, kinds: [loops], budget: 20%}}
+  - {name: pairs, match: {app: shop-*}, every: 10s, window: 2s, warm-up: 1s, kinds: [silent-load, cpu], budget: 20%}
+  - {name: loops, match: {app: shop-*}, every: 10s, window: 2s, warm-up: 1s, kinds: [loops], budget: 20%}
 """
 
 
@@ -31,7 +33,7 @@ class Host:
     def __init__(self):
         self.shop = self.jvm("shop")
         self.cart = self.jvm("cart")
-        self.daemon = Daemon(config=CONFIG)
+        self.daemon = Daemon(config=APPLICATIONS + SCHEDULES)
 
     def jvm(self, package):
         classes = summing(f"org.{package}.Server", ints=1 << 18)
@@ -54,14 +56,22 @@ host = Host()
 
 
 def both_halves():
-    """A time that has windows of both schedules before it and behind it, and windows on both sides of it."""
+    """A time that has windows of both schedules before it and behind it. None runs, nor begins, when this returns."""
     wait_until(lambda: all(len(host.windows("--schedule", s)) >= n for s, n in (("pairs", PAIRS), ("loops", LOOPS))),
                "the first half's windows", 120)
     middle = int(time.time()) + 1
     time.sleep(max(0, middle - time.time()))
     wait_until(lambda: all(sum(w["started_unix_s"] > middle for w in host.windows("--schedule", s)) >= n
                            for s, n in (("pairs", PAIRS), ("loops", LOOPS))), "the second half's windows", 120)
+    end_schedules()
     return middle
+
+
+def end_schedules():
+    """A report says what still runs: here all windows have ended."""
+    host.daemon.configure(APPLICATIONS + "schedules: []\n")
+    succeeded(host.daemon.ctl("reload"))
+    wait_until(lambda: len(host.windows()) == len(host.json("windows")), "an end of the windows that run", 30)
 
 
 middle = 0.0
