@@ -112,9 +112,13 @@ def the_first_sample_comes_within_a_second_of_the_attach():
 def a_window_that_has_ended_leaves_nothing_in_the_target(jdk):
     daemon, target = Daemon(), Target(jdk)
     before = Snapshot(target.pid)
-    client = daemon.start_attach(target.pid, duration="5s")  # On a busy machine its samples are seen late.
-    assert perf_descriptors(target.pid) > 0 and catches(target.pid, signal.SIGTRAP), "the window has ended"
-    report = report_of(client.finish())
+    for duration in ("8s", "30s", "60s"):  # On a busy machine its samples are seen late, and it may be over.
+        client = daemon.start_attach(target.pid, duration=duration)
+        seen = perf_descriptors(target.pid) > 0 and catches(target.pid, signal.SIGTRAP)
+        report = report_of(client.finish())
+        if seen:
+            break
+    assert seen, "no event or no handler was seen in a window"
     assert not report["window"]["ended_early"], report["window"]
     wait_until(lambda: not before.differences(Snapshot(target.pid)), "the state of before", 1)
     assert leftovers(target.pid) == [], leftovers(target.pid)
