@@ -53,9 +53,9 @@ uint32_t objects_add(struct objects *o, void *ref, uint64_t address, uint32_t ke
 	return o->last_id;
 }
 
-bool objects_is_late(const struct objects *o, uint32_t epoch, uint64_t address, uint32_t now)
+bool objects_is_settled(const struct objects *o, uint32_t epoch)
 {
-	return o->settled && o->settled_epoch == now && (epoch != now || address == 0);
+	return o->settled && o->settled_epoch == epoch;
 }
 
 bool objects_was_missed(const struct objects *o, uint32_t epoch)
@@ -92,7 +92,7 @@ enum objects_pass objects_pass(struct objects *o, const _Atomic uint32_t *epoch,
 			o->overtaken++;
 			o->passing = false;
 		}
-		if (!is_running(now) || (o->settled && o->settled_epoch == now))
+		if (!is_running(now) || objects_is_settled(o, now))
 			return PASS_NONE;
 		if (!o->passing)
 			begin(o, now);

@@ -62,13 +62,13 @@ void objects_drop(struct objects *o);
 /* Releases what is tracked, and the table. Safe on a zeroed one. */
 void objects_release(struct objects *o);
 
-/* Tracks an object that was at address (0: not known) in epoch. Gives its number, from 1; 0 when
- * there is no room, and ref is still the caller's. Once the present epoch is settled, an object of
- * an older one must be looked up first (objects_is_late). */
+/* Tracks an object that was at address in an epoch whose pass did not miss it (objects_was_missed);
+ * 0: where it is is not known. Gives its number, from 1; 0 when there is no room, and ref is still
+ * the caller's. */
 uint32_t objects_add(struct objects *o, void *ref, uint64_t address, uint32_t kept_words);
 
-/* Would no pass of the present epoch come to an object whose address is that of another? */
-bool objects_is_late(const struct objects *o, uint32_t epoch, uint64_t address, uint32_t now);
+/* Does no further pass come in this epoch? */
+bool objects_is_settled(const struct objects *o, uint32_t epoch);
 
 /* Has an epoch after this one been settled? Then its pass did not come to an object that is added
  * now, and an address of this epoch may be another object's since. */

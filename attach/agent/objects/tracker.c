@@ -64,8 +64,6 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 	return 0;
 }
 
-/* Looks the object up if no pass of the present epoch will: that is so when its address is one of
- * an older epoch, and the present one is settled already. */
 static void look_up(const struct tracker *t, struct alloc_event *e, uint32_t now)
 {
 	uint64_t address = object_ref_address(t->vm->jni, e->ref);
@@ -79,15 +77,16 @@ static void look_up(const struct tracker *t, struct alloc_event *e, uint32_t now
 }
 
 /* An address of before the epoch that is settled is not told: the engine may not have applied that
- * pass yet, and would take its silence for a confirmation. The next pass tells where it is. */
+ * pass yet, and would take its silence for a confirmation. The object is looked up if no pass of
+ * the present epoch will; otherwise the next one tells where it is. */
 static void refresh(const struct tracker *t, struct alloc_event *e)
 {
 	uint32_t now = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
 
-	if (objects_is_late(&t->objects, e->epoch, e->address, now))
-		look_up(t, e, now);
 	if (objects_was_missed(&t->objects, e->epoch))
 		e->address = 0;
+	if (e->address == 0 && objects_is_settled(&t->objects, now))
+		look_up(t, e, now);
 }
 
 static int tell(const struct tracker *t, uint32_t id, const struct alloc_event *e)

@@ -182,20 +182,18 @@ TEST(an_object_that_is_added_during_a_pass_is_part_of_it, set_up, tear_down)
 	assert_int_equal(reported[0].id, 301);
 }
 
-TEST(an_object_of_an_older_epoch_is_late_once_the_present_one_is_settled, set_up, tear_down)
+TEST(an_epoch_is_settled_once_its_pass_is_complete, set_up, tear_down)
 {
-	assert_false(objects_is_late(&objects, 0, 0x1000, 2));
+	assert_false(objects_is_settled(&objects, 2));
 	(void)whole_pass();
-	assert_true(objects_is_late(&objects, 0, 0x1000, 2));
-	assert_true(objects_is_late(&objects, 2, 0, 2));
-	assert_false(objects_is_late(&objects, 2, 0x1000, 2));
-	assert_false(objects_is_late(&objects, 2, 0x1000, 4));
+	assert_true(objects_is_settled(&objects, 2));
+	assert_false(objects_is_settled(&objects, 0));
+	assert_false(objects_is_settled(&objects, 4));
 }
 
 TEST(an_object_of_an_epoch_before_the_settled_one_was_missed_by_its_pass, set_up, tear_down)
 {
 	assert_false(objects_was_missed(&objects, 0));
-	epoch = 2;
 	(void)whole_pass();
 	assert_true(objects_was_missed(&objects, 0));
 	assert_false(objects_was_missed(&objects, 2));
