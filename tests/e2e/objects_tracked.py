@@ -15,9 +15,10 @@ from support.target import Snapshot, at_rest
 
 MAGIC = 0x4F424A0000000000
 ARRAY = "long[]"
+# At how many stops there have to be more than so many arrays, how many of them have to be seen at two, and how often the
+# JVM is stopped for that: few are tracked, and fewer for so long, where the agent has little processor time.
 STOPS = 2
-# How many arrays have to be seen at two stops, and how often the JVM is stopped for that: few are tracked, and fewer for
-# so long, where the agent has little processor time.
+LEAST_ARRAYS = 10
 LEAST_TWICE = 20
 MOST_STOPS = 16
 ELEMENTS = 2048
@@ -167,11 +168,11 @@ def every_tracked_object_lies_where_it_was_said_to(jdk, options):
     target = Target(jdk, options, elements=ELEMENTS)
     agent = Agent(jdk, target.pid)
     agent.start(min_size=4096, period_ns=300_000)
-    tracked, known, seen_twice = Tracked(), {}, 0
+    tracked, known, seen_twice, full_stops = Tracked(), {}, 0, 0
     wait_until(lambda: agent.counter("sampled") > 2000, "allocations", 60)
 
     def examine(memory):
-        nonlocal seen_twice
+        nonlocal seen_twice, full_stops
         settle(agent, tracked)
         os.kill(target.pid, signal.SIGSTOP)
         try:
@@ -184,6 +185,7 @@ def every_tracked_object_lies_where_it_was_said_to(jdk, options):
         changed = [n for n, number in numbers.items() if known.setdefault(n, number) != number]
         assert not changed, f"{len(changed)} of {len(numbers)} tracked addresses hold another array"
         assert len(set(numbers.values())) == len(numbers), "two tracked objects lie in one place"
+        full_stops += len(arrays) > LEAST_ARRAYS
         seen_twice += sum(1 for n in numbers if known[n] == numbers[n]) if target.stops > 1 else 0
 
     def enough_survive():
@@ -192,15 +194,16 @@ def every_tracked_object_lies_where_it_was_said_to(jdk, options):
 
     # The interval is still long in the beginning.
     wait_until(enough_survive, "objects that survive collections", 90)
-    while target.stops < STOPS or seen_twice <= LEAST_TWICE and target.stops < MOST_STOPS:
+    while (full_stops < STOPS or seen_twice <= LEAST_TWICE) and target.stops < MOST_STOPS:
         before = agent.counter("passes")
         wait_until(lambda: agent.counter("passes") >= before + 2, "two collections", 60)
         target.stopped(examine)
     wait_for_accesses(agent, tracked)
     assert agent.finish() == "", agent.ended
     tracked.take(agent.batches)
-    assert tracked.moved > 100 and tracked.died > 100 and seen_twice > LEAST_TWICE, (
-        tracked.moved, tracked.died, len(known), seen_twice, target.stops, agent.latest.object_interval)
+    tally = (tracked.moved, tracked.died, len(known), full_stops, seen_twice, target.stops, agent.latest.object_interval)
+    assert tracked.moved > 100 and tracked.died > 100, tally
+    assert full_stops >= STOPS and seen_twice > LEAST_TWICE, tally
     counters = {n: agent.counter(n) for n in ("sampled", "moved", "died", "passes", "overtaken", "pass_ns")}
     note(f"{agent.hello.gc}: {counters}, {len(known)} objects verified, {seen_twice} of them twice")
     assert_accesses_fit(tracked)

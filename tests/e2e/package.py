@@ -27,7 +27,7 @@ def build():
 def configure(copy):
     """README's file, for the program that runs here and at a pace that a test can wait for."""
     _, lines, _ = readme_blocks("In production")
-    text = "\n".join(lines) + f"\n{NO_GUARDS}\n"  # Other tests take the processors, which would hold windows up.
+    text = "\n".join(lines) + f"\n{NO_GUARDS}\n"  # Other tests wait for disks, which holds windows up.
     for said, meant in (("org.h2.*", "SilentLoad"), ("10m", "10s"), ("30s", "3s\n    warm-up: 1s")):
         assert text.count(said) == 1, (said, text)
         text = text.replace(said, meant)
