@@ -20,6 +20,9 @@
 /* They lie on the stack of a thread that the handler came upon. */
 #define FRAMES_MAX 512
 
+/* What the JVM gives as the bytecode of a native method. */
+#define NATIVE_BCI (-3)
+
 struct agct_frame {
 	jint bci;
 	jmethodID method;
@@ -88,8 +91,8 @@ static bool is_same(const struct frame_walk *walk, const struct call *own,
 }
 
 /* The JVM ends at a frame that is to be deoptimised; it leaves out a native method that has called
- * a stub; and it goes on with the frames of what carries a virtual thread, and may have one more or
- * less of the innermost. */
+ * a stub; and it goes on with the frames of what carries a virtual thread, behind a native method
+ * that enters it (Continuation.enterSpecial). */
 static bool agrees(const struct frame_walk *walk, const struct call *own,
 		   const struct agct_frame *calls, unsigned count)
 {
@@ -101,9 +104,9 @@ static bool agrees(const struct frame_walk *walk, const struct call *own,
 	less.better = 0;
 	if (walk->in_stub && is_same(&less, own + 1, calls, count))
 		return true;
-	for (unsigned length = walk->count > 1 ? walk->count - 1 : 1;
-	     walk->fiber && length <= walk->count + 1 && length <= count; length++)
-		if (is_same(walk, own, calls, length))
+	for (unsigned length = 1; walk->fiber && length <= count; length++)
+		if ((length == count || calls[length].bci == NATIVE_BCI) &&
+		    is_same(walk, own, calls, length))
 			return true;
 	return false;
 }
